@@ -1,0 +1,42 @@
+/* bench.h - what the benchmarks share. */
+#ifndef PAUA_CMD_BENCH_H
+#define PAUA_CMD_BENCH_H
+
+#include "cli.h"
+
+/* A fresh directory for one benchmark, removed with all it holds unless kept. */
+struct bench_dir {
+    char *path;     /* the directory */
+    char *database; /* a path in it that does not exist yet */
+    bool keep;
+};
+
+int bench_dir_make(const struct cli *cli, struct bench_dir *dir);
+void bench_dir_remove(struct bench_dir *dir);
+
+/* Bytes that the files of a directory take on the disk, directories below it included. */
+uint64_t bench_disk_nbytes(const char *path);
+
+/* Peak resident memory of this process so far; 0 if the system does not say. */
+uint64_t bench_peak_rss_kib(void);
+
+/* Value at a share (0 to 1) of the samples, which it sorts. */
+double bench_quantile(double *samples, size_t count, double share);
+
+/* Six digits: more than any clock or disk is good for. */
+double bench_round(double value);
+
+/* Progress of a benchmark: a line on stderr. */
+void bench_say(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* What the machine does bare. Both run in a child, so that their memory is not this process's. */
+int bench_bare_read(const char *base, double *gb_per_s);
+int bench_bare_copy(const char *base, const char *dir, double *seconds);
+
+/* Commits a second of a bare loop: append 3,072 bytes, fdatasync, SQLite INSERT with FULL sync. */
+int bench_bare_commits(const char *dir, double seconds, double *per_s);
+
+int bench_exact(struct cli *cli);
+int bench_write(struct cli *cli);
+
+#endif

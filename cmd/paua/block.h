@@ -1,0 +1,49 @@
+/* block.h - a batch of rows in the shape that the library's writes take. */
+#ifndef PAUA_CMD_BLOCK_H
+#define PAUA_CMD_BLOCK_H
+
+#include <paua/paua.h>
+
+#include "keys.h"
+#include "reader.h"
+
+struct document_span {
+    size_t at;
+    size_t nbytes;
+    bool present;
+};
+
+struct row_block {
+    const paua_schema *schema;
+    size_t count;
+    size_t capacity;
+    float *vectors[PAUA_VECTOR_FIELDS_MAX]; /* capacity x dim */
+    uint32_t given;                         /* fields that every row of the block gives */
+    struct key_list keys;                   /* empty for vector keys */
+    uint64_t *ordinals;                     /* number of each row in the whole import */
+    struct document_span *spans;
+    paua_bytes *documents; /* made from the spans by block_rows */
+    uint8_t *bytes;
+    size_t bytes_used, bytes_room;
+    bool any_document;
+    paua_vectors library_vectors[PAUA_VECTOR_FIELDS_MAX];
+};
+
+void block_begin(struct row_block *block, const paua_schema *schema, size_t capacity);
+void block_free(struct row_block *block);
+void block_reset(struct row_block *block);
+bool block_full(const struct row_block *block);
+
+/* Where field f of the next row goes. */
+float *block_slot(const struct row_block *block, size_t field);
+
+/* Takes the row whose vectors and key were put into the block. */
+void block_take(struct row_block *block, uint64_t ordinal, uint32_t given, paua_bytes document);
+
+/* The whole block for paua_insert or paua_upsert; valid until the block changes. */
+paua_rows block_rows(struct row_block *block);
+
+/* Rows that make about 4 MiB of vectors. */
+size_t block_default_rows(const paua_schema *schema);
+
+#endif

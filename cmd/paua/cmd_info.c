@@ -1,0 +1,134 @@
+/* cmd_info.c - paua info. */
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "text.h"
+
+static const char text[] =
+    "Shows the schema and the numbers of a collection, or of all. Bytes on disk are by part; "
+    "mapped\n"
+    "bytes are address space, resident or not; heap bytes are this process's own memory.";
+
+static json_t *fields_json(const paua_schema *schema)
+{
+    json_t *fields = json_made(json_array());
+
+    for (size_t f = 0; f < schema->field_count; f++) {
+        const paua_vector_field *field = &schema->fields[f];
+        json_array_append_new(fields, json_pack("{s:o, s:i, s:s, s:s}", "name",
+                                                json_word(field->name), "dim", (int)field->dim,
+                                                "metric", metric_names[field->metric], "precision",
+                                                precision_names[field->precision]));
+    }
+    return fields;
+}
+
+static void print_json(const char *name, const paua_schema *schema, const paua_stats *stats)
+{
+    json_t *object = json_made(json_pack(
+        "{s:o, s:s, s:s, s:o}", "collection", json_word(name), "key", key_names[schema->key_kind],
+        "document", document_names[schema->document], "fields", fields_json(schema)));
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"rows", stats->rows},
+        {"deleted", stats->deleted},
+        {"tail_rows", stats->tail_rows},
+        {"segments", stats->segments},
+        {"vector_bytes", stats->vector_nbytes},
+        {"document_bytes", stats->document_nbytes},
+        {"key_bytes", stats->key_nbytes},
+        {"catalog_bytes", stats->catalog_nbytes},
+        {"mapped_bytes", stats->mapped_nbytes},
+        {"heap_bytes", stats->heap_nbytes},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        json_object_set_new(object, numbers[i].name, json_integer((json_int_t)numbers[i].value));
+    json_line(object);
+}
+
+static void print_nbytes(const char *label, uint64_t nbytes)
+{
+    char size[HUMAN_NBYTES];
+
+    printf("  %-13s %s\n", label, human_bytes(nbytes, size));
+}
+
+static void print_text(const char *name, const paua_schema *schema, const paua_stats *stats)
+{
+    text_print(stdout, name, strlen(name), TEXT_NO_LIMIT);
+    printf("\n  %-13s %s\n  %-13s %s\n", "keys", key_names[schema->key_kind], "documents",
+           document_names[schema->document]);
+    for (size_t f = 0; f < schema->field_count; f++) {
+        const paua_vector_field *field = &schema->fields[f];
+        printf("  %-13s ", "vector field");
+        text_print(stdout, field->name, strlen(field->name), TEXT_NO_LIMIT);
+        printf(", %u components, %s, %s\n", field->dim, metric_names[field->metric],
+               precision_names[field->precision]);
+    }
+    printf("  %-13s %llu\n  %-13s %llu\n", "rows", (unsigned long long)stats->rows, "deleted",
+           (unsigned long long)stats->deleted);
+    printf("  %-13s %llu, and %llu rows after them\n", "segments",
+           (unsigned long long)stats->segments, (unsigned long long)stats->tail_rows);
+    print_nbytes("vectors", stats->vector_nbytes);
+    print_nbytes("document data", stats->document_nbytes);
+    print_nbytes("key data", stats->key_nbytes);
+    print_nbytes("catalogue", stats->catalog_nbytes);
+    print_nbytes("mapped", stats->mapped_nbytes);
+    print_nbytes("heap", stats->heap_nbytes);
+}
+
+static int show(const struct cli *cli, paua_db *db, const char *name)
+{
+    paua_stats stats = {.size = sizeof stats};
+    paua_collection *collection;
+    paua_error err;
+    int rc = EXIT_OK;
+
+    if (paua_collection_open(db, name, &collection, &err) != PAUA_OK) return fail_with(&err);
+    if (paua_collection_stats(collection, &stats, &err) != PAUA_OK)
+        rc = fail_with(&err);
+    else if (cli->json)
+        print_json(name, paua_collection_schema(collection), &stats);
+    else
+        print_text(name, paua_collection_schema(collection), &stats);
+    paua_collection_close(collection);
+    return rc;
+}
+
+static int show_all(const struct cli *cli, paua_db *db)
+{
+    struct name_list list;
+    int rc = name_list_read(db, &list);
+
+    for (size_t i = 0; i < list.count; i++) {
+        int result = show(cli, db, list.names[i]);
+        if (result != EXIT_OK) rc = result;
+    }
+    name_list_free(&list);
+    return rc;
+}
+
+static int run(struct cli *cli)
+{
+    paua_db *db;
+    int rc = cli_open(cli, OPEN_READ, &db);
+
+    if (rc != EXIT_OK) return rc;
+    rc = cli->args.operand_count == 0 ? show_all(cli, db) : show(cli, db, cli->args.operands[0]);
+    paua_close(db);
+    return rc;
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .operands = "[COLLECTION]",
+    .summary = "show the schema and the numbers of collections",
+    .text = text,
+    .examples = "  paua info docs\n  paua info --json",
+    .operand_max = 1,
+    .run = run,
+};

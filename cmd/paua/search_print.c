@@ -1,0 +1,97 @@
+/* search_print.c - hits as a table or as JSON lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base64.h"
+#include "keys.h"
+#include "search.h"
+#include "table.h"
+
+void search_print_begin(struct search *search)
+{
+    if (search->session.schema->document == PAUA_DOCUMENT_NONE) search->documents = false;
+}
+
+static int hit_document(struct search *search, size_t query, size_t i, paua_bytes *document)
+{
+    paua_error err;
+
+    *document = (paua_bytes){0};
+    if (!search->documents) return EXIT_OK;
+    if (paua_hits_document(search->hits, query, i, document, &err) == PAUA_OK) return EXIT_OK;
+    return fail_with(&err);
+}
+
+static json_t *document_json(const paua_schema *schema, const paua_bytes *document)
+{
+    json_t *value;
+    char *encoded;
+
+    if (document->data == NULL) return json_null();
+    if (schema->document != PAUA_DOCUMENT_BYTES) return json_text(document->data, document->nbytes);
+    encoded = cmd_alloc(BASE64_NBYTES(document->nbytes), 1);
+    base64_encode(document->data, document->nbytes, encoded);
+    value = json_made(json_stringn(encoded, BASE64_NBYTES(document->nbytes)));
+    free(encoded);
+    return value;
+}
+
+static int print_json(struct search *search, size_t query, uint64_t number)
+{
+    const paua_schema *schema = search->session.schema;
+    json_t *hits = json_made(json_array());
+    int rc = EXIT_OK;
+
+    for (size_t i = 0; i < paua_hits_count(search->hits, query) && rc == EXIT_OK; i++) {
+        paua_hit hit = paua_hits_at(search->hits, query, i);
+        json_t *object = json_made(
+            json_pack("{s:o, s:f}", "key", key_json(schema, &hit.key), "distance", hit.distance));
+        paua_bytes document;
+        rc = hit_document(search, query, i, &document);
+        if (rc == EXIT_OK && search->documents)
+            json_object_set_new(object, "document", document_json(schema, &document));
+        json_array_append_new(hits, object);
+    }
+    if (rc == EXIT_OK)
+        json_line(json_pack("{s:I, s:o}", "query", (json_int_t)number, "hits", hits));
+    else
+        json_decref(hits);
+    return rc;
+}
+
+static int print_table(struct search *search, size_t query, uint64_t number, bool titled)
+{
+    static const char *const heads[] = {">rank", "key", ">distance", "document"};
+    struct table table = table_begin(heads, search->documents ? 4 : 3);
+    int rc = EXIT_OK;
+
+    for (size_t i = 0; i < paua_hits_count(search->hits, query) && rc == EXIT_OK; i++) {
+        paua_hit hit = paua_hits_at(search->hits, query, i);
+        size_t nbytes = 0;
+        char *key = key_text(search->session.schema, &hit.key, &nbytes);
+        paua_bytes document;
+        table_cell_format(&table, "%zu", i + 1);
+        table_cell(&table, key, nbytes);
+        table_cell_format(&table, "%.6g", hit.distance);
+        free(key);
+        rc = hit_document(search, query, i, &document);
+        if (search->documents) table_cell(&table, document.data, document.nbytes);
+    }
+    if (search->separate) putchar('\n');
+    if (titled) printf("query %llu\n", (unsigned long long)number);
+    table_end(&table);
+    search->separate = true;
+    return rc;
+}
+
+int search_print(struct search *search, uint64_t first)
+{
+    size_t count = paua_hits_queries(search->hits);
+    bool titled = args_has(&search->cli->args, "queries");
+    int rc = EXIT_OK;
+
+    for (size_t q = 0; q < count && rc == EXIT_OK; q++)
+        rc = search->cli->json ? print_json(search, q, first + q)
+                               : print_table(search, q, first + q, titled);
+    return rc;
+}

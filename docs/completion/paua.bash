@@ -1,0 +1,99 @@
+# bash completion for paua
+# shellcheck shell=bash disable=SC2207
+
+_paua_collections()
+{
+    local i dir=()
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        case ${words[i]} in
+        -d | --dir) dir=(-d "${words[i + 1]}") ;;
+        --dir=*) dir=(-d "${words[i]#--dir=}") ;;
+        esac
+    done
+    paua "${dir[@]}" ls --names 2>/dev/null
+}
+
+_paua()
+{
+    local cur prev words cword i command='' options=''
+    _init_completion -n = 2>/dev/null || {
+        cur=${COMP_WORDS[COMP_CWORD]}
+        prev=${COMP_WORDS[COMP_CWORD - 1]}
+        words=("${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+    }
+    for ((i = 1; i < cword; i++)); do
+        case ${words[i]} in
+        -d | --dir | --durability | --verify) ((i++)) ;;
+        -*) ;;
+        *) command=${words[i]}; break ;;
+        esac
+    done
+    case $command:$prev in
+    create:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
+    create:--precision) COMPREPLY=($(compgen -W 'fp32 fp16' -- "$cur")); return ;;
+    create:--key) COMPREPLY=($(compgen -W 'u64 string vector' -- "$cur")); return ;;
+    create:--document) COMPREPLY=($(compgen -W 'text bytes none' -- "$cur")); return ;;
+    import:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
+    import:--documents) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    import:--keys) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    export:--format) COMPREPLY=($(compgen -W 'jsonl fvecs npy' -- "$cur")); return ;;
+    export:--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    export:--documents) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    export:--keys) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    put:--document) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    rm:--keys) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    search:--queries) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    search:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
+    search:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
+    search:--allowed) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    bench:--base) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    bench:--query) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    bench:--truth) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    bench:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
+    bench:--precision) COMPREPLY=($(compgen -W 'fp32 fp16' -- "$cur")); return ;;
+    *:-d | *:--dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    *:--durability) COMPREPLY=($(compgen -W 'full batch off' -- "$cur")); return ;;
+    *:--verify) COMPREPLY=($(compgen -W 'touch header' -- "$cur")); return ;;
+    esac
+    case $command in
+    '') options='create drop ls info import export get put rm search optimize check backup bench version help' ;;
+    create) options='--dim --metric --precision --field --key --document' ;;
+    ls) options='--names' ;;
+    import) options='--format --documents --keys --first-key --field --batch --limit --upsert
+        --keep-going --progress' ;;
+    export) options='--format --output --documents --keys --field' ;;
+    get) options='--no-vector' ;;
+    put) options='--vector --document' ;;
+    rm) options='--keys' ;;
+    search) options='-k --like --queries --row --format --metric --radius --allowed --field
+        --timeout --threads --no-document' ;;
+    optimize) options='--threads --progress' ;;
+    check) options='--rebuild --progress' ;;
+    backup) options='--link --progress' ;;
+    bench) options='--base --query --truth --metric --precision -k --threads --rows --ms
+        --keep' ;;
+    esac
+    if [[ $cur == -* ]]; then
+        options+=' --dir --json --durability --no-mmap --verify --quiet --help'
+    elif [[ -n $command ]]; then
+        options=''
+        case $command in
+        drop | info | import | export | get | put | rm | search | optimize)
+            if [[ ${words[cword - 1]} == "$command" ]]; then
+                local IFS=$'\n'
+                COMPREPLY=($(compgen -W "$(_paua_collections)" -- "$cur"))
+                return
+            fi
+            ;;
+        help) options='create drop ls info import export get put rm search optimize check backup bench version help' ;;
+        bench) options='exact write' ;;
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$options" -- "$cur"))
+    [[ $command == import || $command == backup ]] && ((${#COMPREPLY[@]} == 0)) &&
+        COMPREPLY=($(compgen -f -- "$cur"))
+    return 0
+}
+
+complete -o filenames -F _paua paua

@@ -1,0 +1,112 @@
+# fish completion for paua
+
+function __paua_collections
+    set -l words (commandline -opc)
+    set -l dir
+    for i in (seq (count $words))
+        switch $words[$i]
+            case -d --dir
+                test $i -lt (count $words); and set dir -d $words[(math $i + 1)]
+            case '--dir=*'
+                set dir -d (string replace -- --dir= '' $words[$i])
+        end
+    end
+    paua $dir ls --names 2>/dev/null
+end
+
+complete -c paua -f
+complete -c paua -s d -l dir -xa '(__fish_complete_directories)' -d 'the database; default $PAUA_DB, else ./paua.db'
+complete -c paua -l json -d 'print JSON, one object a line'
+complete -c paua -l durability -xa 'full batch off' -d 'when writes are durable; default full'
+complete -c paua -l no-mmap -d 'read files with pread instead of mapping them'
+complete -c paua -l verify -xa 'touch header' -d 'check pages when first read, or headers only'
+complete -c paua -s q -l quiet -d 'no notes and no progress'
+complete -c paua -l help -d 'show help and exit'
+
+complete -c paua -n __fish_use_subcommand -a create -d 'create a collection, and the database if it is missing'
+complete -c paua -n __fish_use_subcommand -a drop -d 'remove a collection with all its rows'
+complete -c paua -n __fish_use_subcommand -a ls -d 'list the collections'
+complete -c paua -n __fish_use_subcommand -a info -d 'show the schema and the numbers of collections'
+complete -c paua -n __fish_use_subcommand -a import -d 'add rows from fvecs, bvecs, npy or JSON lines'
+complete -c paua -n __fish_use_subcommand -a export -d 'write all rows as JSON lines, fvecs or npy'
+complete -c paua -n __fish_use_subcommand -a get -d 'print rows by key'
+complete -c paua -n __fish_use_subcommand -a put -d 'write one row, or parts of it'
+complete -c paua -n __fish_use_subcommand -a rm -d 'delete rows by key'
+complete -c paua -n __fish_use_subcommand -a search -d 'find the nearest rows, exactly'
+complete -c paua -n __fish_use_subcommand -a optimize -d 'merge segments and give space back'
+complete -c paua -n __fish_use_subcommand -a check -d 'read everything and test every checksum'
+complete -c paua -n __fish_use_subcommand -a backup -d 'copy a consistent state while writes go on'
+complete -c paua -n __fish_use_subcommand -a bench -d 'measure this machine, with the bare machine beside it'
+complete -c paua -n __fish_use_subcommand -a version -d 'show the version and the instructions in use'
+complete -c paua -n __fish_use_subcommand -a help -d 'explain a command, with examples'
+
+complete -c paua -n '__fish_seen_subcommand_from drop info import export get put rm search optimize' -a '(__paua_collections)'
+complete -c paua -n '__fish_seen_subcommand_from import backup' -F
+complete -c paua -n '__fish_seen_subcommand_from help' -a 'create drop ls info import export get put rm search optimize check backup bench version help'
+complete -c paua -n '__fish_seen_subcommand_from bench' -a 'exact write'
+
+complete -c paua -n '__fish_seen_subcommand_from create' -l dim -x -d 'components of the vectors, 1 to 65535'
+complete -c paua -n '__fish_seen_subcommand_from create' -l metric -xa 'cosine l2 ip' -d 'distance of searches; default cosine'
+complete -c paua -n '__fish_seen_subcommand_from create' -l precision -xa 'fp32 fp16' -d 'how components are stored; default fp32'
+complete -c paua -n '__fish_seen_subcommand_from create' -l field -x -d 'a named vector field; repeat for several'
+complete -c paua -n '__fish_seen_subcommand_from create' -l key -xa 'u64 string vector' -d 'kind of the keys; default u64'
+complete -c paua -n '__fish_seen_subcommand_from create' -l document -xa 'text bytes none' -d 'what documents hold; default text'
+
+complete -c paua -n '__fish_seen_subcommand_from ls' -l names -d 'names only, one a line'
+
+complete -c paua -n '__fish_seen_subcommand_from import' -l format -xa 'fvecs bvecs npy jsonl' -d 'format of the files; default by suffix'
+complete -c paua -n '__fish_seen_subcommand_from import' -l documents -rF -d 'documents; line i belongs to row i, an empty line is none'
+complete -c paua -n '__fish_seen_subcommand_from import' -l keys -rF -d 'keys; line i belongs to row i'
+complete -c paua -n '__fish_seen_subcommand_from import' -l first-key -x -d 'without keys, u64 keys count up from N; default 0'
+complete -c paua -n '__fish_seen_subcommand_from import' -l field -x -d 'vector field of fvecs, bvecs, npy; default the first'
+complete -c paua -n '__fish_seen_subcommand_from import' -l batch -x -d 'rows a commit; default about 4 MiB of vectors'
+complete -c paua -n '__fish_seen_subcommand_from import' -l limit -x -d 'stop after N rows'
+complete -c paua -n '__fish_seen_subcommand_from import' -l upsert -d 'replace rows whose key exists'
+complete -c paua -n '__fish_seen_subcommand_from import' -l keep-going -d 'leave out malformed rows instead of stopping'
+complete -c paua -n '__fish_seen_subcommand_from import' -l progress -d 'show progress without a terminal too'
+
+complete -c paua -n '__fish_seen_subcommand_from export' -l format -xa 'jsonl fvecs npy' -d 'format; default by the suffix of --output, else jsonl'
+complete -c paua -n '__fish_seen_subcommand_from export' -l output -rF -d 'where to; default standard output'
+complete -c paua -n '__fish_seen_subcommand_from export' -l documents -rF -d 'write documents, one a line, empty for none'
+complete -c paua -n '__fish_seen_subcommand_from export' -l keys -rF -d 'write keys, one a line'
+complete -c paua -n '__fish_seen_subcommand_from export' -l field -x -d 'vector field; default the first (jsonl: all)'
+
+complete -c paua -n '__fish_seen_subcommand_from get' -l no-vector -d 'leave the vectors out'
+
+complete -c paua -n '__fish_seen_subcommand_from put' -l vector -x -d 'a JSON array; repeat with FIELD= for several fields'
+complete -c paua -n '__fish_seen_subcommand_from put' -l document -rF -d 'the document, or the file that holds it'
+
+complete -c paua -n '__fish_seen_subcommand_from rm' -l keys -rF -d 'delete the keys in this file, one a line (- is standard input)'
+
+complete -c paua -n '__fish_seen_subcommand_from search' -s k -x -d 'rows wanted; default 10'
+complete -c paua -n '__fish_seen_subcommand_from search' -l like -x -d 'search with the vector stored under this key'
+complete -c paua -n '__fish_seen_subcommand_from search' -l queries -rF -d 'search with each row of an fvecs, bvecs, npy or jsonl file'
+complete -c paua -n '__fish_seen_subcommand_from search' -l row -x -d 'only row N (from 0) of --queries'
+complete -c paua -n '__fish_seen_subcommand_from search' -l format -xa 'fvecs bvecs npy jsonl' -d 'format of --queries; default by suffix'
+complete -c paua -n '__fish_seen_subcommand_from search' -l metric -xa 'cosine l2 ip' -d 'distance; default the field\'s own'
+complete -c paua -n '__fish_seen_subcommand_from search' -l radius -x -d 'only rows at distance R or less'
+complete -c paua -n '__fish_seen_subcommand_from search' -l allowed -rF -d 'only rows with these keys, one a line'
+complete -c paua -n '__fish_seen_subcommand_from search' -l field -x -d 'vector field; default the first'
+complete -c paua -n '__fish_seen_subcommand_from search' -l timeout -x -d 'give up after MS milliseconds'
+complete -c paua -n '__fish_seen_subcommand_from search' -l threads -x -d 'threads; default 1 for one query, else all cores'
+complete -c paua -n '__fish_seen_subcommand_from search' -l no-document -d 'leave the documents out'
+
+complete -c paua -n '__fish_seen_subcommand_from optimize' -l threads -x -d 'threads; default all cores'
+complete -c paua -n '__fish_seen_subcommand_from optimize' -l progress -d 'show progress without a terminal too'
+
+complete -c paua -n '__fish_seen_subcommand_from check' -l rebuild -d 'make a lost catalogue anew from the sealed files'
+complete -c paua -n '__fish_seen_subcommand_from check' -l progress -d 'show progress without a terminal too'
+
+complete -c paua -n '__fish_seen_subcommand_from backup' -l link -d 'hard links for sealed files (same file system) instead of copies'
+complete -c paua -n '__fish_seen_subcommand_from backup' -l progress -d 'show progress without a terminal too'
+
+complete -c paua -n '__fish_seen_subcommand_from bench' -l base -rF -d 'exact: the rows, fvecs'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l query -rF -d 'exact: the queries, fvecs'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l truth -rF -d 'exact: row numbers of the true nearest rows, ivecs'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l metric -xa 'cosine l2 ip' -d 'exact: distance; default cosine'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l precision -xa 'fp32 fp16' -d 'exact: stored precision; default fp32'
+complete -c paua -n '__fish_seen_subcommand_from bench' -s k -x -d 'exact: rows wanted; default 100'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l threads -x -d 'exact: threads of the batch; default 1'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l rows -x -d 'exact: only the first N rows of the base (recall is then null)'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l ms -x -d 'write: length of each run; default 3000'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l keep -d 'keep the database'

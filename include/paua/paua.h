@@ -1,0 +1,449 @@
+/* paua.h - the public API of libpaua: an embedded database of vectors and documents.
+ *
+ * A database is a directory (or lives in memory). It holds collections; a collection holds rows; a
+ * row has one key, one vector for each of the collection's vector fields, and perhaps a document.
+ *
+ * Status    Every call that can fail returns paua_status: 0 on success, negative on failure. On
+ *           failure nothing changed: out-parameters are untouched and the database is as it was.
+ * Errors    The last parameter of such a call is a caller-owned paua_error, or NULL. On failure it
+ *           tells a person what went wrong, where, and what to do. Nothing is ever printed.
+ * Handles   Opaque. Freed by the matching paua_X_close(); closing NULL does nothing. A collection
+ *           must be closed before its database; hits and cursors before their collection.
+ * Threads   paua_db and paua_collection may be used by many threads at once. A paua_hits or a
+ *           paua_cursor belongs to one thread at a time.
+ * Fork      After a fork, every call in the child on an inherited handle fails (PAUA_EFORKED).
+ * Strings   UTF-8. Input strings and arrays are borrowed for the length of the call.
+ * Options   Structs of options begin with `size` (sizeof as the caller compiled it); zero means
+ *           the default for every other field; NULL means all defaults. Fields are only appended.
+ *           */
+#ifndef PAUA_PAUA_H
+#define PAUA_PAUA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PAUA_API __attribute__((visibility("default")))
+
+#define PAUA_VERSION "0.1.0"
+
+/* One list makes the enum, the names and the messages. Numbers are ABI: append, never reuse. */
+#define PAUA_STATUS_LIST(X)                                                                        \
+    X(PAUA_EINVAL, -1, "argument out of range")                                                    \
+    X(PAUA_ENOMEM, -2, "out of memory")                                                            \
+    X(PAUA_EIO, -3, "the file system refused an operation")                                        \
+    X(PAUA_ECORRUPT, -4, "stored bytes break the format")                                          \
+    X(PAUA_EVERSION, -5, "written by a newer version of paua")                                     \
+    X(PAUA_EBUSY, -6, "another writer holds it")                                                   \
+    X(PAUA_ENOTFOUND, -7, "not found")                                                             \
+    X(PAUA_EEXISTS, -8, "already exists")                                                          \
+    X(PAUA_EREADONLY, -9, "opened read-only, or on a read-only medium")                            \
+    X(PAUA_ENOSPACE, -10, "no space left on the device")                                           \
+    X(PAUA_ECANCELED, -11, "canceled by the caller")                                               \
+    X(PAUA_ETIMEOUT, -12, "the time limit passed")                                                 \
+    X(PAUA_EFORKED, -13, "a handle was used in a forked child")                                    \
+    X(PAUA_ENOTSUP, -14, "not supported here")                                                     \
+    X(PAUA_EPOISONED, -15, "an earlier sync failed; close and reopen")                             \
+    X(PAUA_EPARTIAL, -16, "some rows were refused; see their own statuses")
+
+typedef enum paua_status {
+    PAUA_OK = 0,
+#define PAUA_X(name, number, text) name = number,
+    PAUA_STATUS_LIST(PAUA_X)
+#undef PAUA_X
+} paua_status;
+
+/* Text for a status; never NULL, never freed. Unknown numbers give "unknown status". */
+PAUA_API const char *paua_strstatus(int status);
+
+/* Version of the library that runs, e.g. "0.1.0"; static. */
+PAUA_API const char *paua_version(void);
+
+/* Instruction tier of the kernels that run: "avx512", "avx2", "neon" or "portable"; static. */
+PAUA_API const char *paua_tier(void);
+
+#define PAUA_NO_ROW UINT64_MAX
+
+/* What went wrong, in one line for a person: what, where, what to do. Written only on failure. */
+typedef struct paua_error {
+    paua_status status;
+    uint64_t row;      /* index in the caller's batch of the row at fault, or PAUA_NO_ROW */
+    char message[488]; /* NUL-terminated UTF-8, cut at a character's end if too long */
+} paua_error;
+
+typedef struct paua_db paua_db;
+typedef struct paua_collection paua_collection;
+typedef struct paua_hits paua_hits;
+typedef struct paua_cursor paua_cursor;
+
+/* Bytes with their length. data == NULL means "absent"; an empty value has data and nbytes 0. */
+typedef struct paua_bytes {
+    const void *data;
+    size_t nbytes;
+} paua_bytes;
+
+/* Asks a running call to stop. Zero-initialize; one may serve many calls. */
+typedef struct paua_cancel {
+    int32_t requested;
+} paua_cancel;
+
+/* Makes every call that was given this cancel return PAUA_ECANCELED soon. Any thread, any signal
+ * handler. */
+PAUA_API void paua_cancel_request(paua_cancel *cancel);
+
+/* Called now and then, from the calling thread, by long work. what: static text, e.g. "merging". */
+typedef void (*paua_progress_fn)(void *arg, const char *what, uint64_t done, uint64_t total);
+
+/* ---------------------------------------------------------------------------------------------
+ * Database */
+
+typedef enum paua_durability {
+    PAUA_FULL = 0, /* a write is durable when its call returns */
+    PAUA_BATCH,    /* always consistent; power loss may take the last batch_ms, kill -9 nothing */
+    PAUA_OFF       /* consistent after kill -9; power loss may destroy the database */
+} paua_durability;
+
+typedef enum paua_verify {
+    PAUA_VERIFY_TOUCH = 0, /* each 64 KiB page is checked once, when first read by this handle */
+    PAUA_VERIFY_HEADER     /* headers, footers and records only; pages are left to paua_check */
+} paua_verify;
+
+typedef struct paua_open_opts {
+    size_t size;
+    bool create;                /* make the database if the directory is missing or empty */
+    bool read_only;             /* never writes, not even locks */
+    bool in_memory;             /* path is ignored; nothing outlives the handle */
+    bool no_mmap;               /* read with pread: slower, smaller, and safe from truncation */
+    paua_durability durability; /* default PAUA_FULL */
+    paua_verify verify;         /* default PAUA_VERIFY_TOUCH */
+    uint32_t batch_ms;          /* PAUA_BATCH: the longest unsynced time; default 100 */
+    uint32_t busy_ms;           /* wait for another process's commit; default 60,000 */
+    bool no_background;         /* no maintenance thread: merge only in paua_optimize */
+} paua_open_opts;
+
+/* Opens a database directory.
+ *
+ *   path   the directory, borrowed; ignored for in_memory (may be NULL then).
+ *   db     receives the handle; close it with paua_close().
+ *
+ * Errors: PAUA_ENOTFOUND (no database there and create not set), PAUA_EINVAL (the path is not a
+ * paua database), PAUA_EVERSION, PAUA_ECORRUPT, PAUA_EREADONLY (read-only medium and read_only not
+ * set), PAUA_ENOTSUP (network file system opened for writing), PAUA_EIO, PAUA_ENOMEM.
+ * Where the medium is read-only and no writer is at work, the database is opened immutable.
+ * A file that is cut short while it is mapped raises SIGBUS when touched: no_mmap avoids it.
+ * Cost: a few file reads; collections are opened on demand. */
+PAUA_API paua_status paua_open(const char *path, const paua_open_opts *opts, paua_db **db,
+                               paua_error *err);
+
+/* Closes; waits for background work. All its collections must be closed. NULL does nothing. */
+PAUA_API void paua_close(paua_db *db);
+
+/* Makes all that has been committed durable, whatever the durability. */
+PAUA_API paua_status paua_flush(paua_db *db, paua_error *err);
+
+typedef struct paua_backup_opts {
+    size_t size;
+    bool link; /* hard links for sealed files (same file system); default copies or reflinks */
+    paua_progress_fn progress;
+    void *progress_arg;
+    const paua_cancel *cancel;
+} paua_backup_opts;
+
+/* Copies one consistent state of the database into a new directory while writes go on.
+ * Errors: PAUA_EEXISTS (destination exists and is not an empty directory), PAUA_EIO,
+ * PAUA_ENOSPACE, PAUA_ECANCELED; the destination is removed on failure. */
+PAUA_API paua_status paua_backup(paua_db *db, const char *destination, const paua_backup_opts *opts,
+                                 paua_error *err);
+
+/* One thing that paua_check found. All strings live until the callback returns. */
+typedef struct paua_finding {
+    bool fatal;         /* data is lost or unreadable; otherwise a note, e.g. a stray file */
+    const char *file;   /* file name inside the database */
+    const char *what;   /* what is wrong */
+    const char *advice; /* what to do */
+} paua_finding;
+
+typedef struct paua_check_opts {
+    size_t size;
+    bool rebuild; /* make a new catalogue from the sealed segments when the old one is lost */
+    paua_progress_fn progress;
+    void *progress_arg;
+    void (*finding)(void *arg, const paua_finding *finding); /* may be NULL */
+    void *finding_arg;
+} paua_check_opts;
+
+/* Reads every byte of a database and tests every checksum and invariant.
+ *
+ * Returns PAUA_OK if all is well, PAUA_ECORRUPT if anything fatal was found (each finding has been
+ * reported), or an error that kept it from looking. Works beside writers and on damaged databases.
+ * rebuild: the catalogue is moved aside to catalog.sqlite.damaged and made anew from the footers of
+ * sealed files; rows that were not sealed yet, and deletions since the last seal, are lost and
+ * reported. Needs that nobody has the database open. Cost: reads the whole database once. */
+PAUA_API paua_status paua_check(const char *path, const paua_check_opts *opts, paua_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Collections */
+
+typedef enum paua_key_kind {
+    PAUA_KEY_U64 = 0, /* any 64-bit number */
+    PAUA_KEY_STRING,  /* 1 to 1,024 bytes of UTF-8 */
+    PAUA_KEY_VECTOR   /* the stored bits of the first vector field are the key */
+} paua_key_kind;
+
+typedef enum paua_metric {
+    PAUA_METRIC_DEFAULT = 0, /* in a query: the field's own; in a schema: cosine */
+    PAUA_L2,                 /* squared Euclidean distance, sum (a-b)^2 */
+    PAUA_IP,                 /* negated inner product, -sum a*b */
+    PAUA_COSINE              /* 1 - cosine; 1 to a zero vector, 0 between two zero vectors */
+} paua_metric;
+
+typedef enum paua_precision {
+    PAUA_FP32 = 0, /* 4 bytes a component */
+    PAUA_FP16      /* IEEE half, rounded to nearest even; beyond +-65,504 refused */
+} paua_precision;
+
+typedef enum paua_document_kind {
+    PAUA_DOCUMENT_TEXT = 0, /* UTF-8, checked */
+    PAUA_DOCUMENT_BYTES,    /* anything */
+    PAUA_DOCUMENT_NONE      /* the collection has no documents */
+} paua_document_kind;
+
+#define PAUA_NAME_NBYTES_MAX 255u
+#define PAUA_KEY_NBYTES_MAX 1024u
+#define PAUA_DOCUMENT_NBYTES_MAX (64u << 20)
+#define PAUA_DIM_MAX 65535u
+#define PAUA_VECTOR_FIELDS_MAX 16u
+
+typedef struct paua_vector_field {
+    const char *name; /* 1 to 255 bytes of UTF-8, no control characters; unique in the schema */
+    uint32_t dim;     /* 1 to 65,535 */
+    paua_metric metric;
+    paua_precision precision;
+} paua_vector_field;
+
+typedef struct paua_schema {
+    size_t size;
+    paua_key_kind key_kind;
+    paua_document_kind document;
+    const paua_vector_field *fields; /* the first is the default of searches */
+    size_t field_count;              /* 1 to 16 */
+} paua_schema;
+
+/* Creates a collection and opens it.
+ *   name   1 to 255 bytes of UTF-8 without control characters.
+ * Errors: PAUA_EEXISTS, PAUA_EINVAL (which field, which limit), PAUA_EREADONLY, PAUA_EIO ... */
+PAUA_API paua_status paua_collection_create(paua_db *db, const char *name,
+                                            const paua_schema *schema, paua_collection **collection,
+                                            paua_error *err);
+
+/* Opens an existing collection: PAUA_ENOTFOUND, PAUA_ECORRUPT, PAUA_EIO, PAUA_ENOMEM. Opening one
+ * twice gives two handles on one state. Cost: maps its files and replays its unsealed rows. */
+PAUA_API paua_status paua_collection_open(paua_db *db, const char *name,
+                                          paua_collection **collection, paua_error *err);
+
+PAUA_API void paua_collection_close(paua_collection *collection);
+
+/* Drops a collection and its files. PAUA_ENOTFOUND, PAUA_EBUSY (a writer or an open handle in this
+ * process; readers elsewhere keep what they have open). */
+PAUA_API paua_status paua_collection_drop(paua_db *db, const char *name, paua_error *err);
+
+/* Calls `each` for each collection, by name. The name lives until `each` returns. */
+PAUA_API paua_status paua_collection_list(paua_db *db, void (*each)(void *arg, const char *name),
+                                          void *arg, paua_error *err);
+
+/* The schema as created; owned by the handle, valid until it is closed. metric is never DEFAULT. */
+PAUA_API const paua_schema *paua_collection_schema(const paua_collection *collection);
+PAUA_API const char *paua_collection_name(const paua_collection *collection);
+
+/* ---------------------------------------------------------------------------------------------
+ * Writing */
+
+/* Keys for n rows or look-ups; the member that the collection's key kind names is used. */
+typedef struct paua_keys {
+    size_t count;
+    const uint64_t *u64;       /* PAUA_KEY_U64: count numbers */
+    const paua_bytes *strings; /* PAUA_KEY_STRING: count strings */
+    const float *vectors;      /* PAUA_KEY_VECTOR: count x dim row-major */
+    size_t stride;             /* floats from one vector to the next; 0 means dim */
+} paua_keys;
+
+/* Vectors of one field: count x dim floats, row-major, `stride` floats apart (0 means dim).
+ * data == NULL: not given (paua_update, and paua_upsert on an existing key, keep the old one). */
+typedef struct paua_vectors {
+    const float *data;
+    size_t stride;
+} paua_vectors;
+
+typedef struct paua_rows {
+    size_t size;
+    paua_keys keys;              /* PAUA_KEY_VECTOR: only count is used; the key is in vectors */
+    const paua_vectors *vectors; /* one entry a vector field, in the schema's order */
+    size_t vectors_count;        /* fields given: 0 to the schema's field_count */
+    const paua_bytes *documents; /* keys.count entries, or NULL for none */
+} paua_rows;
+
+typedef struct paua_write_opts {
+    size_t size;
+    bool all_or_nothing; /* one bad row refuses the whole batch */
+} paua_write_opts;
+
+/* The four writes. Each row has its own result: row_status (keys.count entries, may be NULL)
+ * receives PAUA_OK or why this row was refused; the others are written all the same unless
+ * all_or_nothing is set.
+ *
+ *   insert   the key must be new (PAUA_EEXISTS); every vector field must be given.
+ *   upsert   inserts, or replaces what is given and keeps what is not.
+ *   update   the key must exist (PAUA_ENOTFOUND); replaces what is given.
+ *   delete   the key must exist (PAUA_ENOTFOUND).
+ *
+ * Vectors with NaN or infinity are refused with the component's index (PAUA_EINVAL). A key twice
+ * in one batch acts in order. Returns PAUA_OK if all rows were written; PAUA_EPARTIAL if some were
+ * refused (err describes the first); with all_or_nothing the first refusal's status. PAUA_EBUSY:
+ * another process writes this collection (err says who). PAUA_EPOISONED, PAUA_EREADONLY,
+ * PAUA_ENOSPACE, PAUA_EIO, PAUA_ENOMEM: nothing was written.
+ *
+ * With PAUA_FULL the rows are durable on return; calls that wait at the same time share one sync.
+ * The first write takes the collection's writer lock, held until the handle is closed. */
+PAUA_API paua_status paua_insert(paua_collection *collection, const paua_rows *rows,
+                                 const paua_write_opts *opts, paua_status *row_status,
+                                 paua_error *err);
+PAUA_API paua_status paua_upsert(paua_collection *collection, const paua_rows *rows,
+                                 const paua_write_opts *opts, paua_status *row_status,
+                                 paua_error *err);
+PAUA_API paua_status paua_update(paua_collection *collection, const paua_rows *rows,
+                                 const paua_write_opts *opts, paua_status *row_status,
+                                 paua_error *err);
+PAUA_API paua_status paua_delete(paua_collection *collection, const paua_keys *keys,
+                                 const paua_write_opts *opts, paua_status *row_status,
+                                 paua_error *err);
+
+typedef struct paua_optimize_opts {
+    size_t size;
+    uint32_t threads; /* 0: all cores; merging is bound by the disk and takes one */
+    paua_progress_fn progress;
+    void *progress_arg;
+    const paua_cancel *cancel;
+} paua_optimize_opts;
+
+/* Merges segments, rewrites files over a quarter dead, and gives their space back. Reads and
+ * writes go on meanwhile. Costs nothing but a look at the catalogue if there is nothing to do.
+ * Errors as for a write, and PAUA_ECANCELED; on any error the old files stay. */
+PAUA_API paua_status paua_optimize(paua_collection *collection, const paua_optimize_opts *opts,
+                                   paua_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Reading */
+
+/* A key as stored. Which member counts follows the collection's key kind: u64, or bytes (a string
+ * without NUL, or for PAUA_KEY_VECTOR the dim stored components in their stored precision). */
+typedef struct paua_key {
+    uint64_t u64;
+    paua_bytes bytes;
+} paua_key;
+
+typedef struct paua_record {
+    bool found; /* false only in a fetch, for a key that does not exist */
+    paua_key key;
+    const float *const *vectors; /* one a field, to its dim floats; NULL if not asked */
+    paua_bytes document;         /* data == NULL: none, or not asked */
+} paua_record;
+
+typedef struct paua_read_opts {
+    size_t size;
+    bool no_vectors;
+    bool no_document;
+} paua_read_opts;
+
+/* Reads rows by key, in the order of keys, from one snapshot: as many records as keys. */
+PAUA_API paua_status paua_fetch(paua_collection *collection, const paua_keys *keys,
+                                const paua_read_opts *opts, paua_cursor **cursor, paua_error *err);
+
+/* Walks a snapshot of all rows, oldest first. Writes made meanwhile are not seen. */
+PAUA_API paua_status paua_iterate(paua_collection *collection, const paua_read_opts *opts,
+                                  paua_cursor **cursor, paua_error *err);
+
+/* Moves to the next record. *record points into the cursor until the next call or its close, and
+ * is NULL past the end. PAUA_ECORRUPT or PAUA_EIO name the file; the cursor then stays where it
+ * is. */
+PAUA_API paua_status paua_cursor_next(paua_cursor *cursor, const paua_record **record,
+                                      paua_error *err);
+PAUA_API void paua_cursor_close(paua_cursor *cursor);
+
+typedef struct paua_search_opts {
+    size_t size;
+    uint32_t k;         /* 1 to 2^31-1 rows wanted; 0 is PAUA_EINVAL */
+    const char *field;  /* vector field; NULL: the first */
+    paua_metric metric; /* PAUA_METRIC_DEFAULT: the field's */
+    bool has_radius;
+    double radius;            /* only rows with distance <= radius, in the metric's own unit */
+    const paua_keys *allowed; /* only these keys (unknown ones are skipped); NULL: all rows */
+    uint32_t timeout_ms;      /* PAUA_ETIMEOUT after this long; 0: never */
+    uint32_t threads;         /* 0: one for one query, all cores for a batch */
+    const paua_cancel *cancel;
+} paua_search_opts;
+
+typedef struct paua_hit {
+    paua_key key;    /* borrowed from the hits until they are searched again or closed */
+    double distance; /* the metric's unit; smaller is nearer; never NaN */
+} paua_hit;
+
+/* Makes an empty set of hits that searches fill; reuse it, since its memory is reused too. */
+PAUA_API paua_status paua_hits_open(paua_hits **hits, paua_error *err);
+PAUA_API void paua_hits_close(paua_hits *hits);
+
+/* Finds the k nearest rows to each of n queries by comparing with every row.
+ *
+ *   queries   n x dim floats, row-major, `stride` floats apart (0 means dim). NaN or infinity:
+ *             PAUA_EINVAL with the query and component.
+ *   opts      k is required.
+ *   hits      on success n lists, each of min(k, matching rows), by distance, ties by key; on
+ *             failure empty. Holds its snapshot until searched again or closed.
+ *
+ * All queries see one snapshot. A batch gives the same bits as its queries one by one.
+ * Errors: PAUA_EINVAL, PAUA_ENOTFOUND (no such field), PAUA_ETIMEOUT, PAUA_ECANCELED,
+ * PAUA_ECORRUPT, PAUA_EIO, PAUA_ENOMEM. Cost: n x rows x dim multiply-adds; one query reads every
+ * vector once. */
+PAUA_API paua_status paua_search(paua_collection *collection, const float *queries, size_t n,
+                                 size_t stride, const paua_search_opts *opts, paua_hits *hits,
+                                 paua_error *err);
+
+/* Number of queries that the hits answer, and of hits of one query (0 past the end). */
+PAUA_API size_t paua_hits_queries(const paua_hits *hits);
+PAUA_API size_t paua_hits_count(const paua_hits *hits, size_t query);
+
+/* The i-th nearest of a query; query and i must be in range. */
+PAUA_API paua_hit paua_hits_at(const paua_hits *hits, size_t query, size_t i);
+
+/* Reads the document of a hit, from the snapshot that was searched. Borrowed until the next call on
+ * these hits. */
+PAUA_API paua_status paua_hits_document(paua_hits *hits, size_t query, size_t i,
+                                        paua_bytes *document, paua_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Numbers */
+
+typedef struct paua_stats {
+    size_t size;        /* set by the caller */
+    uint64_t rows;      /* live */
+    uint64_t deleted;   /* dead but still stored */
+    uint64_t tail_rows; /* stored in the unsealed tail, dead ones included */
+    uint64_t segments;
+    uint64_t vector_nbytes;   /* on disk: vector files */
+    uint64_t document_nbytes; /* on disk: heap files */
+    uint64_t key_nbytes;      /* on disk: key files */
+    uint64_t catalog_nbytes;  /* on disk: the catalogue with its log; of the whole database */
+    uint64_t mapped_nbytes;   /* address space mapped, resident or not */
+    uint64_t heap_nbytes;     /* on the heap: tail keys and tables, deletions, file tables */
+} paua_stats;
+
+PAUA_API paua_status paua_collection_stats(paua_collection *collection, paua_stats *stats,
+                                           paua_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

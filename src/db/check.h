@@ -1,0 +1,22 @@
+/* check.h - what paua_check and its rebuilding share. */
+#ifndef PAUA_DB_CHECK_H
+#define PAUA_DB_CHECK_H
+
+#include <paua/paua.h>
+
+#include "store/dir.h"
+
+struct check {
+    const paua_check_opts *opts; /* never NULL */
+    const char *path;
+    bool fatal; /* something fatal was found */
+};
+
+/* Passes one finding on. */
+void check_report(struct check *check, bool fatal, const char *file, const char *what,
+                  const char *advice);
+
+/* Makes a new catalogue from the footers of sealed files. */
+paua_status check_rebuild(struct check *check, paua_error *err);
+
+#endif

@@ -1,0 +1,411 @@
+/* collection.c - opening, creating, listing and dropping collections. A collection that is opened
+ * twice is one state with two handles. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "db/db.h"
+
+static void collection_free(struct paua_collection *c)
+{
+    view_unref(c->view);
+    pthread_mutex_destroy(&c->view_mutex);
+    pthread_mutex_destroy(&c->refresh_mutex);
+    pthread_mutex_destroy(&c->write_mutex);
+    pthread_mutex_destroy(&c->queue_mutex);
+    pthread_mutex_destroy(&c->optimize_mutex);
+    pthread_cond_destroy(&c->queue_full);
+    mem_free(c);
+}
+
+static struct paua_collection *collection_new(paua_db *db, const struct schema *schema)
+{
+    struct paua_collection *c = mem_zalloc(1, sizeof *c);
+
+    if (c == NULL) return NULL;
+    c->db = db;
+    c->handles = 1;
+    c->schema = *schema;
+    c->queue_end = &c->queue;
+    for (uint32_t f = 0; f < schema->field_count; f++)
+        c->public_fields[f] =
+            (paua_vector_field){c->schema.fields[f].name, schema->fields[f].dim,
+                                schema->fields[f].metric, schema->fields[f].precision};
+    c->public_schema = (paua_schema){sizeof c->public_schema, schema->key_kind, schema->document,
+                                     c->public_fields, schema->field_count};
+    pthread_mutex_init(&c->view_mutex, NULL);
+    pthread_mutex_init(&c->refresh_mutex, NULL);
+    pthread_mutex_init(&c->write_mutex, NULL);
+    pthread_mutex_init(&c->queue_mutex, NULL);
+    pthread_mutex_init(&c->optimize_mutex, NULL);
+    pthread_cond_init(&c->queue_full, NULL);
+    return c;
+}
+
+struct search_name {
+    const char *name;
+    struct schema schema;
+    bool found;
+    paua_status bad; /* a record that cannot be read, which hides nothing but its own name */
+    uint64_t bad_id;
+    void (*each)(void *arg, const char *name);
+    void *each_arg;
+    paua_error *err;
+};
+
+static paua_status schema_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct search_name *s = arg;
+    struct schema schema;
+    paua_status status = schema_decode(record.data, record.nbytes, &schema);
+
+    if (status != PAUA_OK || schema.collection != id) {
+        s->bad = status == PAUA_EVERSION ? PAUA_EVERSION : PAUA_ECORRUPT;
+        s->bad_id = id;
+        return PAUA_OK;
+    }
+    if (s->each != NULL) s->each(s->each_arg, schema.name);
+    if (s->name != NULL && strcmp(s->name, schema.name) == 0) {
+        s->schema = schema;
+        s->found = true;
+    }
+    return PAUA_OK;
+}
+
+static paua_status schemas_scan(struct catalog *catalog, struct search_name *s)
+{
+    paua_status status =
+        catalog_each(catalog, TABLE_COLLECTION, 0, INT64_MAX, schema_each, s, s->err);
+
+    if (status != PAUA_OK || s->found || s->bad == PAUA_OK) return status;
+    return error_set(s->err, s->bad,
+                     "%s: the schema of collection %llu is damaged or newer; run paua check",
+                     CATALOG_NAME, (unsigned long long)s->bad_id);
+}
+
+paua_status collection_find(paua_db *db, const char *name, struct schema *schema, paua_error *err)
+{
+    struct search_name s = {.name = name, .err = err};
+    struct catalog *catalog = db_lock_reader(db);
+    paua_status status = schemas_scan(catalog, &s);
+
+    db_unlock_reader(db);
+    if (status != PAUA_OK) return status;
+    if (!s.found)
+        return error_set(err, PAUA_ENOTFOUND,
+                         "there is no collection \"%s\"; paua ls names those there are", name);
+    *schema = s.schema;
+    return PAUA_OK;
+}
+
+static paua_status load_first(struct paua_collection *c, paua_error *err)
+{
+    struct catalog *catalog = db_lock_reader(c->db);
+    bool torn;
+    paua_status status = catalog_version(catalog, &c->seen_version, err);
+
+    db_unlock_reader(c->db);
+    if (status != PAUA_OK) return status;
+    return load_view(c->db, &c->schema, NULL, &c->view, &torn, err);
+}
+
+static struct paua_collection *collection_opened(paua_db *db, uint32_t number)
+{
+    for (struct paua_collection *c = db->collections; c != NULL; c = c->next)
+        if (c->schema.collection == number) return c;
+    return NULL;
+}
+
+/* Lists a collection as open; if another thread was faster, its state is shared and c is freed. */
+static struct paua_collection *list_add_or_share(struct paua_collection *c)
+{
+    paua_db *db = c->db;
+    struct paua_collection *other;
+
+    pthread_mutex_lock(&db->mutex);
+    other = collection_opened(db, c->schema.collection);
+    if (other != NULL) {
+        other->handles++;
+    } else {
+        c->next = db->collections;
+        db->collections = c;
+    }
+    pthread_mutex_unlock(&db->mutex);
+    if (other != NULL) collection_free(c);
+    return other != NULL ? other : c;
+}
+
+static paua_status open_schema(paua_db *db, const struct schema *schema,
+                               paua_collection **collection, paua_error *err)
+{
+    struct paua_collection *c, *other;
+    paua_status status;
+
+    pthread_mutex_lock(&db->mutex);
+    other = collection_opened(db, schema->collection);
+    if (other != NULL) other->handles++;
+    pthread_mutex_unlock(&db->mutex);
+    if (other != NULL) {
+        *collection = other;
+        return PAUA_OK;
+    }
+    c = collection_new(db, schema);
+    if (c == NULL) return error_set_nomem(err);
+    status = load_first(c, err);
+    if (status != PAUA_OK) {
+        collection_free(c);
+        return status;
+    }
+    *collection = list_add_or_share(c);
+    return PAUA_OK;
+}
+
+paua_status paua_collection_open(paua_db *db, const char *name, paua_collection **collection,
+                                 paua_error *err)
+{
+    struct schema schema;
+    paua_status status = db_check(db, err);
+
+    if (status != PAUA_OK) return status;
+    if (name == NULL) return error_set(err, PAUA_EINVAL, "the collection's name is NULL");
+    status = collection_find(db, name, &schema, err);
+    return status == PAUA_OK ? open_schema(db, &schema, collection, err) : status;
+}
+
+static void list_remove(struct paua_collection *c)
+{
+    struct paua_collection **at = &c->db->collections;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+}
+
+/* With db->mutex held and neither handles nor background work left: is there anything to sync? */
+static bool sync_due(const struct paua_collection *c)
+{
+    return c->db->opts.durability == PAUA_BATCH && atomic_load(&c->writing) &&
+           !db_poisoned(c->db) && c->durable_sequence < c->view->head.last_sequence;
+}
+
+/* Waits, with db->mutex held, until only the caller is left, and syncs what PAUA_BATCH had put off;
+ * false if the collection was reopened meanwhile. */
+static bool close_alone(struct paua_collection *c)
+{
+    for (;;) {
+        while (c->busy > 0)
+            pthread_cond_wait(&c->db->idle, &c->db->mutex);
+        if (c->handles > 0) return false;
+        if (!sync_due(c)) return true;
+        c->busy++;
+        pthread_mutex_unlock(&c->db->mutex);
+        collection_sync(c, NULL); /* a failure poisons the database, so there is no second try */
+        pthread_mutex_lock(&c->db->mutex);
+        c->busy--;
+    }
+}
+
+/* The writer lock is dropped before another thread can open the collection anew: the process has
+ * it only once, so a later drop would take it from that thread. */
+void paua_collection_close(paua_collection *collection)
+{
+    paua_db *db;
+    bool last;
+
+    if (collection == NULL || db_check(collection->db, NULL) != PAUA_OK) return;
+    db = collection->db;
+    pthread_mutex_lock(&db->mutex);
+    last = --collection->handles == 0 && !collection->closing;
+    if (last) { /* if it is reopened and closed again: one closer */
+        collection->closing = true;
+        last = close_alone(collection);
+        collection->closing = false;
+    }
+    if (last) {
+        list_remove(collection);
+        if (atomic_load(&collection->writing)) {
+            writer_close_files(collection);
+            locks_drop_collection(db->locks, collection->schema.collection);
+        }
+    }
+    pthread_mutex_unlock(&db->mutex);
+    if (last) collection_free(collection);
+}
+
+static paua_status field_take(const paua_schema *from, size_t i, struct schema *to, paua_error *err)
+{
+    const paua_vector_field *f = &from->fields[i];
+    struct schema_field *field = &to->fields[i];
+
+    if (f->name == NULL || !schema_name_valid(f->name))
+        return error_set(err, PAUA_EINVAL,
+                         "vector field %zu: the name must be 1 to %u bytes of UTF-8 without "
+                         "control characters",
+                         i, PAUA_NAME_NBYTES_MAX);
+    for (size_t other = 0; other < i; other++)
+        if (strcmp(to->fields[other].name, f->name) == 0)
+            return error_set(err, PAUA_EINVAL, "vector field \"%s\" is given twice", f->name);
+    if (f->dim < 1 || f->dim > PAUA_DIM_MAX)
+        return error_set(err, PAUA_EINVAL, "vector field \"%s\": dimension %u is not in 1 to %u",
+                         f->name, f->dim, PAUA_DIM_MAX);
+    if ((unsigned)f->metric > PAUA_COSINE || (unsigned)f->precision > PAUA_FP16)
+        return error_set(err, PAUA_EINVAL, "vector field \"%s\": unknown metric or precision",
+                         f->name);
+    strcpy(field->name, f->name);
+    field->dim = f->dim;
+    field->metric = f->metric == PAUA_METRIC_DEFAULT ? PAUA_COSINE : f->metric;
+    field->precision = f->precision;
+    return PAUA_OK;
+}
+
+static paua_status schema_take(const char *name, const paua_schema *from, struct schema *to,
+                               paua_error *err)
+{
+    if (name == NULL || !schema_name_valid(name))
+        return error_set(err, PAUA_EINVAL,
+                         "the collection's name must be 1 to %u bytes of UTF-8 without control "
+                         "characters",
+                         PAUA_NAME_NBYTES_MAX);
+    if (from == NULL || from->size < sizeof *from)
+        return error_set(err, PAUA_EINVAL, "paua_schema.size is not set");
+    if ((unsigned)from->key_kind > PAUA_KEY_VECTOR || (unsigned)from->document > PAUA_DOCUMENT_NONE)
+        return error_set(err, PAUA_EINVAL, "unknown kind of key or document");
+    if (from->fields == NULL || from->field_count < 1 || from->field_count > PAUA_VECTOR_FIELDS_MAX)
+        return error_set(err, PAUA_EINVAL, "a collection has 1 to %u vector fields, not %zu",
+                         PAUA_VECTOR_FIELDS_MAX, from->field_count);
+    *to = (struct schema){.key_kind = from->key_kind,
+                          .document = from->document,
+                          .field_count = (uint32_t)from->field_count};
+    strcpy(to->name, name);
+    for (size_t i = 0; i < from->field_count; i++) {
+        paua_status status = field_take(from, i, to, err);
+        if (status != PAUA_OK) return status;
+    }
+    return PAUA_OK;
+}
+
+/* Inside a write transaction: numbers the collection and stores its schema and first head. */
+static paua_status schema_store(struct catalog *catalog, struct schema *schema, struct head *first,
+                                paua_error *err)
+{
+    struct search_name s = {.name = schema->name, .err = err};
+    struct head head = {.next_row = 1, .tail_first_row = 1, .first_sequence = 1};
+    struct writer w = {0}, h = {0};
+    uint64_t number;
+    paua_status status = schemas_scan(catalog, &s);
+
+    if (status != PAUA_OK) return status;
+    if (s.found)
+        return error_set(err, PAUA_EEXISTS, "collection \"%s\" exists already; drop it first",
+                         schema->name);
+    status = catalog_number_take(catalog, META_NEXT_COLLECTION, 1, &number, err);
+    if (status != PAUA_OK) return status;
+    if (number > CATALOG_COLLECTION_MAX)
+        return error_set(err, PAUA_ENOTSUP, "this database has numbered %u collections already",
+                         CATALOG_COLLECTION_MAX);
+    schema->collection = head.collection = (uint32_t)number;
+    head.field_count = schema->field_count;
+    if (schema_encode(schema, &w) != PAUA_OK || head_encode(&head, &h) != PAUA_OK)
+        status = error_set_nomem(err);
+    if (status == PAUA_OK)
+        status = catalog_put(catalog, TABLE_COLLECTION, number, w.bytes, w.length, err);
+    if (status == PAUA_OK)
+        status = catalog_put(catalog, TABLE_HEAD, number, h.bytes, h.length, err);
+    writer_free(&w);
+    writer_free(&h);
+    if (status == PAUA_OK) *first = head;
+    return status;
+}
+
+/* One commit stores the collection, whose number and first head it decides. */
+static paua_status create_commit(struct paua_collection *c, paua_error *err)
+{
+    paua_db *db = c->db;
+    bool uncertain = false;
+    paua_status status;
+
+    pthread_mutex_lock(&db->writer_mutex);
+    status = catalog_begin_write(db->writer, err);
+    if (status == PAUA_OK) {
+        status = schema_store(db->writer, &c->schema, &c->view->head, err);
+        if (status == PAUA_OK)
+            status = catalog_commit(db->writer, &uncertain, err);
+        else
+            catalog_rollback(db->writer);
+    }
+    if (uncertain) db_poison(db);
+    pthread_mutex_unlock(&db->writer_mutex);
+    return status;
+}
+
+/* The handle is made before the commit: after it nothing can fail. */
+paua_status paua_collection_create(paua_db *db, const char *name, const paua_schema *schema,
+                                   paua_collection **collection, paua_error *err)
+{
+    struct schema s;
+    struct paua_collection *c;
+    paua_status status = db_check_writable(db, err);
+
+    if (status == PAUA_OK) status = schema_take(name, schema, &s, err);
+    if (status != PAUA_OK) return status;
+    c = collection_new(db, &s);
+    if (c == NULL) return error_set_nomem(err);
+    c->view = view_new(&c->schema, 0);
+    status = c->view == NULL ? error_set_nomem(err) : create_commit(c, err);
+    if (status != PAUA_OK) {
+        collection_free(c);
+        return status;
+    }
+    *collection = list_add_or_share(c);
+    return PAUA_OK;
+}
+
+struct list {
+    char (*names)[PAUA_NAME_NBYTES_MAX + 1];
+    size_t count;
+    size_t capacity;
+    bool failed;
+};
+
+static void list_add(void *arg, const char *name)
+{
+    struct list *list = arg;
+
+    if (list->failed || mem_grow((void **)&list->names, &list->capacity, list->count + 1,
+                                 sizeof list->names[0]) != 0)
+        list->failed = true;
+    else
+        strcpy(list->names[list->count++], name);
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+paua_status paua_collection_list(paua_db *db, void (*each)(void *arg, const char *name), void *arg,
+                                 paua_error *err)
+{
+    struct list list = {0};
+    struct search_name s = {.each = list_add, .each_arg = &list, .err = err};
+    paua_status status = db_check(db, err);
+
+    if (status != PAUA_OK) return status;
+    status = schemas_scan(db_lock_reader(db), &s);
+    db_unlock_reader(db);
+    if (status == PAUA_OK && list.failed) status = error_set_nomem(err);
+    if (status == PAUA_OK && list.count > 0) {
+        qsort(list.names, list.count, sizeof list.names[0], by_name);
+        for (size_t i = 0; i < list.count; i++)
+            each(arg, list.names[i]);
+    }
+    mem_free(list.names);
+    return status;
+}
+
+const paua_schema *paua_collection_schema(const paua_collection *collection)
+{
+    return &collection->public_schema;
+}
+
+const char *paua_collection_name(const paua_collection *collection)
+{
+    return collection->schema.name;
+}

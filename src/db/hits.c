@@ -1,0 +1,314 @@
+/* hits.c - paua_search and what it gives back. A paua_hits keeps its heaps, queries and snapshot,
+ * so that searching again allocates nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "db/search.h"
+
+struct paua_hits {
+    const paua_db *db; /* of the last search; NULL before it */
+    struct view *view;
+    size_t n;
+    struct topk *best; /* capacity of them; n in use */
+    size_t capacity;
+    struct topk *spare;
+    size_t spare_capacity;
+    struct flat_query *queries;
+    size_t query_capacity;
+    float *scaled;
+    size_t scaled_capacity;
+    size_t *first; /* n + 1: index in keys of each query's hits */
+    size_t first_capacity;
+    struct key *keys;
+    size_t key_capacity;
+    struct arena arena; /* keys that are not in a map */
+    struct writer scratch, document;
+};
+
+paua_status paua_hits_open(paua_hits **hits, paua_error *err)
+{
+    paua_hits *h = mem_zalloc(1, sizeof *h);
+
+    if (h == NULL) return error_set_nomem(err);
+    *hits = h;
+    return PAUA_OK;
+}
+
+static void heaps_free(struct topk *heaps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        topk_free(&heaps[i]);
+    mem_free(heaps);
+}
+
+void paua_hits_close(paua_hits *hits)
+{
+    if (hits == NULL) return;
+    heaps_free(hits->best, hits->capacity);
+    heaps_free(hits->spare, hits->spare_capacity);
+    mem_free(hits->queries);
+    mem_free(hits->scaled);
+    mem_free(hits->first);
+    mem_free(hits->keys);
+    arena_free(&hits->arena);
+    writer_free(&hits->scratch);
+    writer_free(&hits->document);
+    view_unref(hits->view);
+    mem_free(hits);
+}
+
+static paua_status opts_check(const paua_search_opts *opts, paua_error *err)
+{
+    if (opts == NULL || opts->size < sizeof *opts)
+        return error_set(err, PAUA_EINVAL, "paua_search_opts.size is not set");
+    if (opts->k == 0 || opts->k > INT32_MAX)
+        return error_set(err, PAUA_EINVAL, "k is %u; ask for 1 to %d rows", opts->k, INT32_MAX);
+    if ((unsigned)opts->metric > PAUA_COSINE)
+        return error_set(err, PAUA_EINVAL, "unknown metric %d", (int)opts->metric);
+    if (opts->has_radius && isnan(opts->radius))
+        return error_set(err, PAUA_EINVAL, "the radius is NaN; give a number");
+    return PAUA_OK;
+}
+
+static paua_status field_find(const struct schema *schema, const char *name, uint32_t *field,
+                              paua_error *err)
+{
+    *field = 0;
+    if (name == NULL) return PAUA_OK;
+    for (uint32_t f = 0; f < schema->field_count; f++)
+        if (strcmp(schema->fields[f].name, name) == 0) {
+            *field = f;
+            return PAUA_OK;
+        }
+    return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no vector field \"%s\"",
+                     schema->name, name);
+}
+
+static paua_status queries_check(const struct schema_field *field, const float *queries, size_t n,
+                                 size_t stride, paua_error *err)
+{
+    if (n > 0 && queries == NULL) return error_set(err, PAUA_EINVAL, "the queries are NULL");
+    if (stride < field->dim)
+        return error_set(err, PAUA_EINVAL, "a stride of %zu is less than the dimension %u", stride,
+                         field->dim);
+    for (size_t q = 0; q < n; q++) {
+        size_t bad = kernels_best()->find_nonfinite(queries + q * stride, field->dim);
+
+        if (bad < field->dim)
+            return error_set_row(err, PAUA_EINVAL, q,
+                                 "query %zu: component %zu is %s; give finite numbers", q, bad,
+                                 isnan(queries[q * stride + bad]) ? "NaN" : "infinite");
+    }
+    return PAUA_OK;
+}
+
+/* Zeroed elements beyond those there were: heaps must start empty. */
+static int heaps_grow(struct topk **heaps, size_t *capacity, size_t needed)
+{
+    size_t before = *capacity;
+
+    if (mem_grow((void **)heaps, capacity, needed, sizeof(struct topk)) != 0) return -1;
+    memset(*heaps + before, 0, (*capacity - before) * sizeof(struct topk));
+    return 0;
+}
+
+static paua_status queries_prepare(paua_hits *h, struct search *s, const float *queries, size_t n,
+                                   size_t stride, paua_metric metric, paua_error *err)
+{
+    const struct schema_field *field = &s->view->schema->fields[s->field];
+
+    if (mem_grow((void **)&h->queries, &h->query_capacity, n, sizeof h->queries[0]) != 0 ||
+        mem_grow((void **)&h->scaled, &h->scaled_capacity, n * field->dim, sizeof(float)) != 0 ||
+        mem_grow((void **)&h->first, &h->first_capacity, n + 1, sizeof h->first[0]) != 0 ||
+        heaps_grow(&h->best, &h->capacity, n) != 0 ||
+        heaps_grow(&h->spare, &h->spare_capacity, n * (s->threads - 1)) != 0)
+        return error_set_nomem(err);
+    for (size_t q = 0; q < n; q++)
+        flat_query_init(&h->queries[q], queries + q * stride, field->dim,
+                        metric == PAUA_METRIC_DEFAULT ? field->metric : metric, field->precision,
+                        h->scaled + q * field->dim);
+    s->queries = h->queries;
+    s->n = n;
+    return PAUA_OK;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Sorted, each row once, though a key may be given twice. */
+static void allowed_finish(struct allowed *allowed)
+{
+    size_t kept = 0;
+
+    if (allowed->count > 0) qsort(allowed->rows, allowed->count, sizeof allowed->rows[0], by_row);
+    for (size_t i = 0; i < allowed->count; i++)
+        if (kept == 0 || allowed->rows[i] != allowed->rows[kept - 1])
+            allowed->rows[kept++] = allowed->rows[i];
+    allowed->count = kept;
+}
+
+static void allowed_free(struct search *s)
+{
+    for (uint32_t i = 0; s->allowed != NULL && i < view_sources(s->view); i++)
+        mem_free(s->allowed[i].rows);
+    mem_free(s->allowed);
+}
+
+static paua_status allowed_find(struct search *s, const paua_keys *keys, struct writer *scratch,
+                                paua_error *err)
+{
+    uint32_t sources = view_sources(s->view);
+
+    paua_status status;
+
+    if (keys == NULL) return PAUA_OK;
+    status = keys_check(s->view->schema, keys, err);
+    if (status != PAUA_OK) return status;
+    s->allowed = mem_zalloc(sources + 1, sizeof s->allowed[0]);
+    if (s->allowed == NULL) return error_set_nomem(err);
+    for (size_t i = 0; i < keys->count; i++) {
+        struct allowed *allowed;
+        struct place place;
+        struct key key;
+
+        status = key_from_caller(s->view->schema, keys, i, scratch, &key, err);
+        if (status == PAUA_OK) status = view_find(s->view, key, &place, err);
+        if (status != PAUA_OK) return status;
+        if (place_is_none(place)) continue;
+        allowed = &s->allowed[place.source];
+        if (mem_grow((void **)&allowed->rows, &allowed->capacity, allowed->count + 1,
+                     sizeof allowed->rows[0]) != 0)
+            return error_set_nomem(err);
+        allowed->rows[allowed->count++] = place.row;
+    }
+    for (uint32_t source = 0; source < sources; source++)
+        allowed_finish(&s->allowed[source]);
+    return PAUA_OK;
+}
+
+/* Keys of all hits: read now, so that looking at hits cannot fail. Where a key is not in a map or
+ * in the tail's memory it is copied. */
+static paua_status keys_load(paua_hits *h, const struct view *view, size_t n, paua_error *err)
+{
+    size_t total = 0;
+
+    arena_reset(&h->arena);
+    for (size_t q = 0; q < n; q++) {
+        h->first[q] = total;
+        total += h->best[q].count;
+    }
+    h->first[n] = total;
+    if (mem_grow((void **)&h->keys, &h->key_capacity, total, sizeof h->keys[0]) != 0)
+        return error_set_nomem(err);
+    for (size_t q = 0; q < n; q++)
+        for (size_t i = 0; i < h->best[q].count; i++) {
+            struct candidate c = h->best[q].heap[i];
+            struct key *key = &h->keys[h->first[q] + i];
+            paua_status status =
+                view_key(view, (struct place){c.source, c.row}, &h->scratch, key, err);
+
+            if (status != PAUA_OK) return status;
+            if (key->bytes != h->scratch.bytes) continue;
+            key->bytes = arena_copy(&h->arena, key->bytes, key->nbytes);
+            if (key->bytes == NULL) return error_set_nomem(err);
+        }
+    return PAUA_OK;
+}
+
+static uint32_t threads_of(const paua_search_opts *opts, size_t n)
+{
+    uint32_t cores = parallel_cores();
+
+    if (opts->threads == 0) return n <= 1 ? 1 : cores;
+    return opts->threads < 4 * cores ? opts->threads : 4 * cores;
+}
+
+static paua_status search_view(paua_hits *h, struct search *s, const float *queries, size_t n,
+                               size_t stride, const paua_search_opts *opts, paua_error *err)
+{
+    paua_status status;
+
+    status = queries_prepare(h, s, queries, n, stride, opts->metric, err);
+    if (status == PAUA_OK) status = allowed_find(s, opts->allowed, &h->scratch, err);
+    if (status == PAUA_OK) h->n = 0; /* what was found before is gone from here on */
+    if (status == PAUA_OK && n > 0) status = search_run(s, h->best, h->spare, err);
+    allowed_free(s);
+    if (status == PAUA_OK) status = keys_load(h, s->view, n, err);
+    return status;
+}
+
+paua_status paua_search(paua_collection *collection, const float *queries, size_t n, size_t stride,
+                        const paua_search_opts *opts, paua_hits *hits, paua_error *err)
+{
+    struct search s = {0};
+    struct view *view;
+    paua_status status;
+
+    if (collection == NULL || hits == NULL)
+        return error_set(err, PAUA_EINVAL, "the collection or the hits are NULL");
+    status = db_check(collection->db, err);
+    if (status == PAUA_OK) status = opts_check(opts, err);
+    if (status == PAUA_OK) status = field_find(&collection->schema, opts->field, &s.field, err);
+    if (status != PAUA_OK) return status;
+    if (stride == 0) stride = collection->schema.fields[s.field].dim;
+    status = queries_check(&collection->schema.fields[s.field], queries, n, stride, err);
+    if (status == PAUA_OK) status = collection_view(collection, &view, err);
+    if (status != PAUA_OK) return status;
+    s.view = view;
+    s.k = opts->k;
+    s.has_radius = opts->has_radius;
+    s.radius = opts->radius;
+    s.timeout_ms = opts->timeout_ms;
+    s.deadline_ns =
+        opts->timeout_ms == 0 ? 0 : clock_now_ns() + UINT64_C(1000000) * opts->timeout_ms;
+    s.cancel = opts->cancel;
+    s.threads = threads_of(opts, n);
+    status = search_view(hits, &s, queries, n, stride, opts, err);
+    if (status != PAUA_OK) {
+        view_unref(view);
+        return status;
+    }
+    view_unref(hits->view);
+    hits->db = collection->db;
+    hits->view = view;
+    hits->n = n;
+    return PAUA_OK;
+}
+
+size_t paua_hits_queries(const paua_hits *hits) { return hits->n; }
+
+size_t paua_hits_count(const paua_hits *hits, size_t query)
+{
+    return query < hits->n ? hits->best[query].count : 0;
+}
+
+paua_hit paua_hits_at(const paua_hits *hits, size_t query, size_t i)
+{
+    assert(query < hits->n && i < hits->best[query].count);
+    return (paua_hit){key_public(hits->view->schema, hits->keys[hits->first[query] + i]),
+                      hits->best[query].heap[i].distance};
+}
+
+paua_status paua_hits_document(paua_hits *hits, size_t query, size_t i, paua_bytes *document,
+                               paua_error *err)
+{
+    struct candidate c;
+    paua_status status;
+
+    if (hits == NULL || query >= hits->n || i >= hits->best[query].count)
+        return error_set(err, PAUA_EINVAL, "there is no hit %zu of query %zu", i, query);
+    status = db_check(hits->db, err);
+    if (status != PAUA_OK) return status;
+    c = hits->best[query].heap[i];
+    return view_document(hits->view, (struct place){c.source, c.row}, &hits->document, document,
+                         err);
+}

@@ -1,0 +1,164 @@
+/* validate.c - see validate.h. Each live key is looked up as a reader would: a second live row with
+ * the same key is found by whichever of the two is not the one that a look-up gives. */
+#include "db/validate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "kernel/kernel.h"
+
+static void report(struct validate *v, const char *file, const char *what)
+{
+    v->problems++;
+    v->report(v->arg, file, what);
+}
+
+static void file_validate(struct validate *v, struct data_file *file)
+{
+    paua_error err;
+
+    if (file != NULL && data_file_verify(file, &err) != PAUA_OK)
+        report(v, data_file_name(file), err.message);
+}
+
+struct wanted {
+    uint32_t row;
+};
+
+static paua_status match_row(void *arg, uint32_t row, bool *found, paua_error *err)
+{
+    (void)err;
+    *found = row == ((struct wanted *)arg)->row;
+    if (*found) ((struct wanted *)arg)->row = UINT32_MAX;
+    return PAUA_OK;
+}
+
+/* Does the key file's table lead from the key to its row? */
+static bool table_finds(struct data_file *keys, uint64_t hash, uint32_t row)
+{
+    struct wanted wanted = {row};
+
+    return key_index_probe(keys, hash, match_row, &wanted, NULL) == PAUA_OK &&
+           wanted.row == UINT32_MAX;
+}
+
+struct row_check {
+    struct validate *v;
+    const struct view *view;
+    struct writer key, scratch;
+    float *vector; /* of the widest field */
+    const char *file;
+};
+
+static void row_report(struct row_check *r, struct place place, const char *what)
+{
+    char text[600];
+
+    snprintf(text, sizeof text, "row %" PRIu64 ": %s", view_row_id(r->view, place), what);
+    report(r->v, r->file, text);
+}
+
+static void key_validate(struct row_check *r, struct place place, bool live)
+{
+    struct place found;
+    struct key key;
+    paua_error err;
+
+    if (view_key(r->view, place, &r->key, &key, &err) != PAUA_OK) {
+        row_report(r, place, err.message);
+        return;
+    }
+    if (r->view->schema->key_kind == PAUA_KEY_STRING &&
+        utf8_valid_prefix(key.bytes, key.nbytes) < key.nbytes)
+        row_report(r, place, "its key is not UTF-8");
+    if (place.source < r->view->segment_count &&
+        !table_finds(r->view->segments[place.source].segment->keys, key_hash(key), place.row))
+        row_report(r, place, "its key does not lead to it");
+    if (!live) return;
+    if (view_find(r->view, key, &found, &err) != PAUA_OK)
+        row_report(r, place, err.message);
+    else if (found.source != place.source || found.row != place.row)
+        row_report(r, place, "another live row has its key");
+}
+
+static void vectors_validate(struct row_check *r, struct place place)
+{
+    const struct schema *schema = r->view->schema;
+
+    for (uint32_t f = 0; f < schema->field_count; f++) {
+        uint32_t dim = schema->fields[f].dim;
+        paua_error err;
+
+        if (view_vector(r->view, f, place, &r->scratch, r->vector, &err) != PAUA_OK)
+            row_report(r, place, err.message);
+        else if (kernels_best()->find_nonfinite(r->vector, dim) < dim)
+            row_report(r, place, "its vector is not finite");
+    }
+}
+
+static void document_validate(struct row_check *r, struct place place)
+{
+    paua_bytes document;
+    paua_error err;
+
+    if (view_document(r->view, place, &r->scratch, &document, &err) != PAUA_OK)
+        row_report(r, place, err.message);
+    else if (r->view->schema->document == PAUA_DOCUMENT_TEXT && document.nbytes > 0 &&
+             utf8_valid_prefix(document.data, document.nbytes) < document.nbytes)
+        row_report(r, place, "its document is not UTF-8");
+}
+
+static void source_validate(struct row_check *r, uint32_t source)
+{
+    const roaring_bitmap_t *deleted = view_source_deleted(r->view, source);
+    struct validate *v = r->v;
+
+    r->file = source < r->view->segment_count
+                  ? data_file_name(r->view->segments[source].segment->keys)
+                  : NULL;
+    for (uint32_t row = 0; row < view_source_rows(r->view, source); row++) {
+        struct place place = {source, row};
+
+        key_validate(r, place, deleted == NULL || !roaring_bitmap_contains(deleted, row));
+        vectors_validate(r, place);
+        document_validate(r, place);
+        v->done++;
+        if (v->progress != NULL && v->done % 1024 == 0)
+            v->progress(v->progress_arg, "checking rows", v->done, v->total);
+    }
+}
+
+static void segment_validate(struct validate *v, const struct segment *segment)
+{
+    file_validate(v, segment->keys);
+    for (uint32_t p = 0; p < segment->manifest.part_count; p++) {
+        for (uint32_t f = 0; f < segment->schema->field_count; f++)
+            file_validate(v, segment->parts[p]->vectors[f]);
+        file_validate(v, segment->parts[p]->heap);
+    }
+}
+
+paua_status view_validate(const struct view *view, struct validate *v)
+{
+    struct row_check r = {.v = v, .view = view};
+    uint64_t before = v->problems;
+    uint32_t widest = 0;
+
+    for (uint32_t f = 0; f < view->schema->field_count; f++)
+        if (view->schema->fields[f].dim > widest) widest = view->schema->fields[f].dim;
+    r.vector = mem_alloc(widest * sizeof(float));
+    if (r.vector == NULL) return PAUA_ENOMEM;
+    for (uint32_t i = 0; i < view->segment_count; i++)
+        segment_validate(v, view->segments[i].segment);
+    v->total += view->live_rows + view->dead_rows;
+    /* Rows of damaged files would only repeat the news. */
+    for (uint32_t source = 0; source < view_sources(view) && v->problems == before; source++)
+        source_validate(&r, source);
+    mem_free(r.vector);
+    writer_free(&r.key);
+    writer_free(&r.scratch);
+    return PAUA_OK;
+}

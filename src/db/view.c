@@ -1,0 +1,231 @@
+/* view.c - see view.h. */
+#include "db/view.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernel/kernel.h"
+
+struct deleted *deleted_new(roaring_bitmap_t *set)
+{
+    struct deleted *d = set == NULL ? NULL : mem_alloc(sizeof *d);
+
+    if (d == NULL) {
+        if (set != NULL) roaring_bitmap_free(set);
+        return NULL;
+    }
+    d->refs = 1;
+    d->set = set;
+    d->count = (uint32_t)roaring_bitmap_get_cardinality(set);
+    return d;
+}
+
+struct deleted *deleted_ref(struct deleted *deleted)
+{
+    if (deleted != NULL) atomic_fetch_add(&deleted->refs, 1);
+    return deleted;
+}
+
+void deleted_unref(struct deleted *deleted)
+{
+    if (deleted == NULL || atomic_fetch_sub(&deleted->refs, 1) != 1) return;
+    roaring_bitmap_free(deleted->set);
+    mem_free(deleted);
+}
+
+struct view *view_new(const struct schema *schema, uint32_t segment_count)
+{
+    struct view *view = mem_zalloc(1, sizeof *view + segment_count * sizeof view->segments[0]);
+
+    if (view == NULL) return NULL;
+    view->refs = 1;
+    view->schema = schema;
+    view->segment_count = segment_count;
+    return view;
+}
+
+struct view *view_copy(const struct view *view)
+{
+    struct view *copy = view_new(view->schema, view->segment_count);
+
+    if (copy == NULL) return NULL;
+    copy->head = view->head;
+    copy->durable_sequence = view->durable_sequence;
+    copy->live_rows = view->live_rows;
+    copy->dead_rows = view->dead_rows;
+    copy->tail = tail_ref(view->tail);
+    copy->tail_rows = view->tail_rows;
+    copy->tail_deleted = deleted_ref(view->tail_deleted);
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        copy->segments[i] = view->segments[i];
+        segment_ref(copy->segments[i].segment);
+        deleted_ref(copy->segments[i].deleted);
+    }
+    return copy;
+}
+
+struct view *view_ref(struct view *view)
+{
+    atomic_fetch_add(&view->refs, 1);
+    return view;
+}
+
+void view_unref(struct view *view)
+{
+    if (view == NULL || atomic_fetch_sub(&view->refs, 1) != 1) return;
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        segment_unref(view->segments[i].segment);
+        deleted_unref(view->segments[i].deleted);
+    }
+    tail_unref(view->tail);
+    deleted_unref(view->tail_deleted);
+    mem_free(view);
+}
+
+void view_count(struct view *view)
+{
+    uint64_t stored = view->tail_rows;
+
+    view->dead_rows = view->tail_deleted == NULL ? 0 : view->tail_deleted->count;
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        stored += view->segments[i].segment->rows;
+        if (view->segments[i].deleted != NULL) view->dead_rows += view->segments[i].deleted->count;
+    }
+    view->live_rows = stored - view->dead_rows;
+}
+
+uint32_t view_source_rows(const struct view *view, uint32_t source)
+{
+    return source < view->segment_count ? view->segments[source].segment->rows : view->tail_rows;
+}
+
+const roaring_bitmap_t *view_source_deleted(const struct view *view, uint32_t source)
+{
+    const struct deleted *deleted =
+        source < view->segment_count ? view->segments[source].deleted : view->tail_deleted;
+
+    return deleted == NULL ? NULL : deleted->set;
+}
+
+/* Newest first: a key that is looked up is more often a recent one. */
+paua_status view_find_with(const struct view *view, uint32_t tail_rows,
+                           const roaring_bitmap_t *(*deleted_of)(const void *arg, uint32_t source),
+                           const void *arg, struct key key, struct place *place, paua_error *err)
+{
+    uint64_t hash = key_hash(key);
+    struct place found = NO_PLACE;
+
+    for (uint32_t source = view_sources(view); source-- > 0 && place_is_none(found);) {
+        const roaring_bitmap_t *deleted = deleted_of(arg, source);
+        uint32_t row;
+        paua_status status;
+
+        if (source < view->segment_count)
+            status = segment_find(view->segments[source].segment, deleted, key, hash, &row, err);
+        else
+            status = tail_find(view->tail, tail_rows, deleted, key, hash, &row, err);
+        if (status != PAUA_OK) return status;
+        if (row != UINT32_MAX) found = (struct place){source, row};
+    }
+    *place = found;
+    return PAUA_OK;
+}
+
+static const roaring_bitmap_t *deleted_as_viewed(const void *view, uint32_t source)
+{
+    return view_source_deleted(view, source);
+}
+
+paua_status view_find(const struct view *view, struct key key, struct place *place, paua_error *err)
+{
+    return view_find_with(view, view->tail_rows, deleted_as_viewed, view, key, place, err);
+}
+
+uint64_t view_row_id(const struct view *view, struct place place)
+{
+    if (place.source < view->segment_count)
+        return segment_row_id(view->segments[place.source].segment, place.row);
+    return view->tail->first_row + place.row;
+}
+
+struct place view_find_row(const struct view *view, uint64_t id)
+{
+    uint32_t low = 0, high = view->segment_count, row;
+
+    if (view->tail != NULL && id >= view->tail->first_row) {
+        if (id - view->tail->first_row >= view->tail_rows) return NO_PLACE;
+        return (struct place){view->segment_count, (uint32_t)(id - view->tail->first_row)};
+    }
+    while (low < high) { /* the first segment whose last row is not before id */
+        uint32_t middle = low + (high - low) / 2;
+        const struct manifest *manifest = &view->segments[middle].segment->manifest;
+
+        if (manifest->parts[manifest->part_count - 1].last_row < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == view->segment_count) return NO_PLACE;
+    row = segment_find_row(view->segments[low].segment, id);
+    return row == UINT32_MAX ? NO_PLACE : (struct place){low, row};
+}
+
+paua_status view_key(const struct view *view, struct place place, struct writer *scratch,
+                     struct key *key, paua_error *err)
+{
+    if (place.source < view->segment_count)
+        return segment_key(view->segments[place.source].segment, place.row, scratch, key, err);
+    return tail_key(view->tail, place.row, scratch, key, err);
+}
+
+uint32_t view_run(const struct view *view, struct place place, uint32_t n)
+{
+    const struct part_data *part;
+    uint32_t row;
+
+    if (place.source >= view->segment_count) return n;
+    part = segment_part(view->segments[place.source].segment, place.row, &row);
+    return n < part->part.row_count - row ? n : part->part.row_count - row;
+}
+
+paua_status view_vectors(const struct view *view, uint32_t field, struct place place, uint32_t *n,
+                         struct writer *scratch, const uint8_t **bytes, paua_error *err)
+{
+    const struct part_data *part;
+    uint32_t row;
+
+    if (place.source >= view->segment_count)
+        return tail_vectors(view->tail, field, place.row, *n, scratch, bytes, err);
+    part = segment_part(view->segments[place.source].segment, place.row, &row);
+    *n = view_run(view, place, *n);
+    return part_vectors(part, field, row, *n, scratch, bytes, err);
+}
+
+paua_status view_document(const struct view *view, struct place place, struct writer *scratch,
+                          paua_bytes *document, paua_error *err)
+{
+    const struct part_data *part;
+    uint32_t row;
+
+    if (place.source >= view->segment_count)
+        return tail_document(view->tail, place.row, scratch, document, err);
+    part = segment_part(view->segments[place.source].segment, place.row, &row);
+    return part_document(part, row, scratch, document, err);
+}
+
+paua_status view_vector(const struct view *view, uint32_t field, struct place place,
+                        struct writer *scratch, float *vector, paua_error *err)
+{
+    const struct schema_field *f = &view->schema->fields[field];
+    const uint8_t *bytes;
+    uint32_t one = 1;
+    paua_status status = view_vectors(view, field, place, &one, scratch, &bytes, err);
+
+    if (status != PAUA_OK) return status;
+    if (f->precision == PAUA_FP16)
+        kernels_best()->f32_from_f16((const uint16_t *)(const void *)bytes, f->dim, vector);
+    else
+        memcpy(vector, bytes, schema_row_nbytes(f));
+    return PAUA_OK;
+}

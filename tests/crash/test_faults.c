@@ -1,0 +1,335 @@
+/* test_faults.c - in each call of the library, the first, second, third ... allocation or system call
+ * fails. The call must say so with a status and a message, or succeed all the same; the state is
+ * that before or after it; and when the trouble is over everything works. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crash/fault.h"
+#include "crash/folder.h"
+#include "crash/scenario.h"
+
+#define VERSION 100 /* of what the call under test writes */
+#define FAILURES_SHOWN 12u
+
+/* What is there before: a segment with deletions, a tail; a second, small collection. */
+static const struct step history[] = {
+    {STEP_OPEN, 0, 0, 0},     {STEP_CREATE, 0, 0, 0}, {STEP_INSERT, 0, 1, 42},
+    {STEP_OPTIMIZE, 0, 0, 0}, {STEP_DELETE, 0, 1, 8}, {STEP_INSERT, 0, 50, 59},
+    {STEP_CREATE, 1, 0, 0},   {STEP_INSERT, 1, 1, 5},
+};
+
+static const struct step warm = {STEP_INSERT, 0, 70, 70};
+
+#define ALL (sizeof history / sizeof history[0])
+
+struct trial {
+    const char *name;
+    size_t history; /* how much of it has happened */
+    bool warm;      /* the handle has written already */
+    paua_durability durability;
+    struct step step;
+};
+
+static const struct trial trials[] = {
+    {"making a database", 0, false, PAUA_FULL, {STEP_OPEN, 0, 0, 0}},
+    {"opening", ALL, false, PAUA_FULL, {STEP_OPEN, 0, 0, 0}},
+    {"creating", 6, false, PAUA_FULL, {STEP_CREATE, 1, 0, 0}},
+    {"the very first insert", 2, false, PAUA_FULL, {STEP_INSERT, 0, 1, 3}},
+    {"a first insert", ALL, false, PAUA_FULL, {STEP_INSERT, 0, 60, 63}},
+    {"an insert", ALL, true, PAUA_FULL, {STEP_INSERT, 0, 60, 63}},
+    {"an unsynced insert", ALL, true, PAUA_BATCH, {STEP_INSERT, 0, 60, 63}},
+    {"an upsert", ALL, true, PAUA_FULL, {STEP_UPSERT, 0, 38, 52}},
+    {"an upsert of documents", ALL, true, PAUA_FULL, {STEP_DOCUMENTS, 0, 9, 14}},
+    {"a delete", ALL, true, PAUA_FULL, {STEP_DELETE, 0, 40, 52}},
+    {"optimizing", ALL, false, PAUA_FULL, {STEP_OPTIMIZE, 0, 0, 0}},
+    {"optimizing unsynced", ALL, true, PAUA_BATCH, {STEP_OPTIMIZE, 0, 0, 0}},
+    {"flushing", ALL, true, PAUA_BATCH, {STEP_FLUSH, 0, 0, 0}},
+    {"dropping", ALL, false, PAUA_FULL, {STEP_DROP, 1, 0, 0}},
+    {"searching", ALL, false, PAUA_FULL, {STEP_SEARCH, 0, 40, 40}},
+    {"fetching", ALL, false, PAUA_FULL, {STEP_FETCH, 0, 14, 58}},
+    {"backing up", ALL, true, PAUA_FULL, {STEP_BACKUP, 0, 0, 0}},
+    {"checking", ALL, false, PAUA_FULL, {STEP_CHECK, 0, 0, 0}},
+    {"closing", ALL, true, PAUA_FULL, {STEP_CLOSE, 0, 0, 0}},
+    {"closing unsynced", ALL, true, PAUA_BATCH, {STEP_CLOSE, 0, 0, 0}},
+};
+
+struct bench {
+    const struct trial *trial;
+    enum fault_kind kind;
+    uint64_t n;
+    char folder[FOLDER_PATH_NBYTES], template[FOLDER_PATH_NBYTES];
+    struct world world;
+    struct model stored, before, after, found; /* in the template; around the call; read */
+    size_t tried, failures;
+};
+
+static void complain(struct bench *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void complain(struct bench *b, const char *format, ...)
+{
+    char text[700];
+    va_list list;
+
+    if (b->failures++ >= FAILURES_SHOWN) return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    print_error("%s, %s at %llu: %s\n", b->trial->name, fault_name(b->kind),
+                (unsigned long long)b->n, text);
+}
+
+static bool run_on(struct bench *b, const struct model *model, const struct step *step,
+                   uint16_t version, const char *what)
+{
+    paua_error err = {.message = "no message"};
+
+    if (step_run(step, version, model, &b->world, &err) == PAUA_OK) return true;
+    complain(b, "%s: %s", what, err.message);
+    return false;
+}
+
+static bool run(struct bench *b, const struct step *step, uint16_t version, const char *what)
+{
+    return run_on(b, &b->before, step, version, what);
+}
+
+/* A closed database with the trial's history, and its model. */
+static void template_make(struct bench *b)
+{
+    static const struct step close = {STEP_CLOSE, 0, 0, 0};
+
+    memset(&b->stored, 0, sizeof b->stored);
+    b->world = (struct world){.durability = PAUA_FULL};
+    strcpy(b->world.path, b->template);
+    folder_remove(b->template);
+    for (size_t i = 0; i < b->trial->history; i++) {
+        uint16_t version = (uint16_t)(i + 1);
+
+        if (!run_on(b, &b->stored, &history[i], version, "preparing")) fail();
+        step_expect(&history[i], version, &b->stored);
+    }
+    run(b, &close, 0, "preparing");
+    if (b->trial->history == 0) folder_make(b->template);
+    b->before = b->stored;
+    if (b->trial->warm) step_expect(&warm, VERSION - 1, &b->before);
+    b->after = b->before;
+    step_expect(&b->trial->step, VERSION, &b->after);
+}
+
+/* The world in which the call is made, in a copy of the template. */
+static bool prepare(struct bench *b)
+{
+    const struct step open = {STEP_OPEN, 0, 0, 0};
+
+    b->world = (struct world){.durability = b->trial->durability};
+    snprintf(b->world.path, sizeof b->world.path, "%.200s/db", b->folder);
+    folder_copy(b->template, b->world.path);
+    if (b->trial->step.kind == STEP_OPEN) return true;
+    if (!run(b, &open, 0, "opening")) return false;
+    return !b->trial->warm || run_on(b, &b->stored, &warm, VERSION - 1, "warming up");
+}
+
+static bool status_right(const struct bench *b, paua_status status)
+{
+    bool full = b->kind == FAULT_FULL_ONCE || b->kind == FAULT_FULL;
+
+    if (status == PAUA_OK) return true;
+    if (b->trial->step.kind == STEP_CHECK && status == PAUA_ECORRUPT) return true;
+    /* What SQLite cannot open for writing it opens read-only, if that works. */
+    if (b->trial->step.kind == STEP_OPEN && status == PAUA_EREADONLY) return true;
+    if (b->kind <= FAULT_SQLITE_MEMORY) return status == PAUA_ENOMEM;
+    return status == PAUA_EIO || (full && status == PAUA_ENOSPACE);
+}
+
+static bool state_is(struct bench *b, const struct model *model)
+{
+    char why[600];
+
+    if (world_read(&b->world, &b->found, why)) return memcmp(&b->found, model, sizeof *model) == 0;
+    complain(b, "%s", why);
+    return false;
+}
+
+static bool reopen(struct bench *b)
+{
+    const struct step open = {STEP_OPEN, 0, 0, 0};
+
+    world_close(&b->world);
+    return run(b, &open, 0, "opening again");
+}
+
+/* Is the handle of no more use for writing? */
+static bool poisoned(struct bench *b)
+{
+    paua_keys none = {.count = 0};
+    paua_error err;
+
+    if (b->world.collections[0] == NULL) return paua_flush(b->world.db, &err) == PAUA_EPOISONED;
+    return paua_delete(b->world.collections[0], &none, NULL, NULL, &err) == PAUA_EPOISONED;
+}
+
+/* A backup that succeeded is a whole database; of one that failed nothing stays, unless it could
+ * not be removed. */
+static void backup_check(struct bench *b, bool succeeded)
+{
+    struct world original = b->world, copy = {.durability = PAUA_FULL};
+    static const struct step open = {STEP_OPEN, 0, 0, 0};
+
+    world_backup_path(&original, copy.path);
+    if (!succeeded && access(copy.path, F_OK) == 0 && !fault_hit_unlink())
+        complain(b, "a failed backup has left something");
+    b->world = copy;
+    if (succeeded && run(b, &open, 0, "opening the backup")) {
+        if (!state_is(b, &b->before)) complain(b, "the backup is not as the database");
+        world_close(&b->world);
+    }
+    b->world = original;
+    folder_remove(copy.path);
+}
+
+static bool writes(const struct step *step) { return step->kind <= STEP_DROP; }
+
+/* The same call again, without a fault. */
+static bool retry(struct bench *b)
+{
+    bool good = run(b, &b->trial->step, VERSION, "again");
+
+    if (b->trial->step.kind == STEP_BACKUP) backup_check(b, good);
+    return good;
+}
+
+/* After a failure: the state before, or after if nobody can know; then the call succeeds. */
+static bool recover(struct bench *b, bool sync_failed)
+{
+    bool spoiled = b->world.db != NULL && poisoned(b);
+    paua_error err;
+
+    if (b->world.db != NULL && world_attach(&b->world, &err) != PAUA_OK)
+        complain(b, "a collection does not open: %s", err.message);
+    if (b->trial->step.kind == STEP_OPEN) return run(b, &b->trial->step, 0, "again");
+    if (sync_failed && writes(&b->trial->step) && !spoiled)
+        complain(b, "a sync failed, and the handle still writes");
+    if (!spoiled && !state_is(b, &b->before)) complain(b, "the failed call changed something");
+    if (spoiled && !reopen(b)) return false;
+    if (state_is(b, &b->before)) return retry(b);
+    if (!state_is(b, &b->after)) complain(b, "reopened, it is neither as before nor as after");
+    return true;
+}
+
+/* Closed at last; what a failure left lying about, the next opening has removed. */
+static void finish(struct bench *b)
+{
+    char why[600];
+
+    if (b->world.db == NULL && !reopen(b)) return;
+    if (!state_is(b, &b->after)) complain(b, "in the end, it is not as after the call");
+    if (!reopen(b)) return;
+    if (!state_is(b, &b->after)) complain(b, "opened again, it is not as after the call");
+    world_close(&b->world);
+    if (!path_clean(b->world.path, why)) complain(b, "%s", why);
+}
+
+/* False once the fault lies beyond the end of the call. */
+static bool try_fault(struct bench *b, uint64_t n)
+{
+    paua_error err = {.status = PAUA_OK, .message = ""};
+    paua_status status;
+    bool reached;
+
+    b->n = n;
+    b->tried++;
+    if (!prepare(b)) return false;
+    fault_arm(b->kind, n);
+    status = step_run(&b->trial->step, VERSION, &b->before, &b->world, &err);
+    reached = fault_disarm();
+    if (!reached && status != PAUA_OK) complain(b, "failed without a fault: %s", err.message);
+    if (!status_right(b, status)) complain(b, "status %d: %s", status, err.message);
+    if (status != PAUA_OK && (err.status != status || err.message[0] == '\0'))
+        complain(b, "status %d, but err says %d \"%s\"", status, err.status, err.message);
+    if (b->trial->step.kind == STEP_BACKUP) backup_check(b, status == PAUA_OK);
+    if (status == PAUA_OK || recover(b, fault_hit_sync())) finish(b);
+    world_close(&b->world);
+    return reached;
+}
+
+static void sweep_run(enum fault_kind kind)
+{
+    struct bench *b = calloc(1, sizeof *b);
+
+    assert_non_null(b);
+    hook_skip_syncs(true);
+    folder_temporary(b->folder);
+    snprintf(b->template, sizeof b->template, "%.200s/template", b->folder);
+    b->kind = kind;
+    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
+        uint64_t n = 1;
+
+        b->trial = &trials[i];
+        template_make(b);
+        while (try_fault(b, n))
+            n += sweep_whole() ? 1 : 1 + n / 3;
+    }
+    print_message("%zu faults\n", b->tried);
+    if (b->failures > 0) fail_msg("%zu complaints in %zu faults", b->failures, b->tried);
+    folder_remove(b->folder);
+    free(b);
+}
+
+static void any_failed_allocation_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_MEMORY);
+}
+
+static void any_failed_allocation_of_sqlite_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_SQLITE_MEMORY);
+}
+
+static void one_call_that_finds_the_disk_full_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_FULL_ONCE);
+}
+
+static void a_disk_that_is_full_from_some_call_on_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_FULL);
+}
+
+static void one_call_that_fails_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_BROKEN_ONCE);
+}
+
+static void a_disk_that_fails_from_some_call_on_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_BROKEN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_failed_allocation_leaves_the_state_before_or_after),
+        cmocka_unit_test(any_failed_allocation_of_sqlite_leaves_the_state_before_or_after),
+        cmocka_unit_test(one_call_that_finds_the_disk_full_leaves_the_state_before_or_after),
+        cmocka_unit_test(a_disk_that_is_full_from_some_call_on_leaves_the_state_before_or_after),
+        cmocka_unit_test(one_call_that_fails_leaves_the_state_before_or_after),
+        cmocka_unit_test(a_disk_that_fails_from_some_call_on_leaves_the_state_before_or_after),
+    };
+
+    fault_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* test_kill.c - a process that writes is killed at random moments, again and again, on one
+ * database. Every call that it had reported must be there, and of the one that it was in all or
+ * nothing.
+ *
+ * The child is this program, run anew with a path: it finds out where it left off, writes batch
+ * after batch, and before each says its number on standard output: those before are done. Batch b has the keys 8b .. 8b + n - 1,
+ * n depending on b; every fourth batch also deletes the keys of the batch before it, and sometimes
+ * everything is optimized, so that kills fall into seals and merges too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crash/folder.h"
+#include "crash/scenario.h"
+
+#define DIM 64u
+#define KEYS_A_BATCH 8u
+#define SAMPLE_KILLS 20u
+#define WHOLE_KILLS 200u
+#define BATCHES_MAX 100000u
+
+static const char *program;
+
+static uint32_t rows_of(uint32_t batch) { return 1 + batch * 5 % KEYS_A_BATCH; }
+
+static bool deletes_before(uint32_t batch) { return batch % 4 == 3; }
+
+/* Batches that were deleted by the batch after them. */
+static bool deleted(uint32_t batch, uint32_t batches)
+{
+    return batch + 1 < batches && deletes_before(batch + 1);
+}
+
+static void vector_make(uint64_t key, float vector[DIM])
+{
+    for (uint32_t i = 0; i < DIM; i++)
+        vector[i] = (float)(key * 7 + i);
+}
+
+static void die(const char *what, const paua_error *err)
+{
+    fprintf(stderr, "%s: %s\n", what, err->message);
+    exit(3);
+}
+
+static paua_db *open_database(const char *path, paua_durability durability, paua_collection **c,
+                              paua_error *err)
+{
+    static const paua_vector_field field = {.name = "v", .dim = DIM, .metric = PAUA_L2};
+    static const paua_schema schema = {.size = sizeof schema, .fields = &field, .field_count = 1};
+    paua_open_opts opts = {
+        .size = sizeof opts, .create = true, .durability = durability, .batch_ms = 5};
+    paua_db *db = NULL;
+    paua_status status = paua_open(path, &opts, &db, err);
+
+    if (status != PAUA_OK) return NULL;
+    status = paua_collection_open(db, "rows", c, err);
+    if (status == PAUA_ENOTFOUND) status = paua_collection_create(db, "rows", &schema, c, err);
+    if (status == PAUA_OK) return db;
+    paua_close(db);
+    return NULL;
+}
+
+static void batch_delete(paua_collection *c, uint32_t batch)
+{
+    uint64_t keys[KEYS_A_BATCH];
+    paua_keys k = {.count = rows_of(batch), .u64 = keys};
+    paua_error err;
+
+    for (uint32_t i = 0; i < k.count; i++)
+        keys[i] = (uint64_t)batch * KEYS_A_BATCH + i;
+    if (paua_delete(c, &k, NULL, NULL, &err) != PAUA_OK) die("delete", &err);
+}
+
+static void batch_write(paua_collection *c, uint32_t batch)
+{
+    float vectors[KEYS_A_BATCH * DIM];
+    uint64_t keys[KEYS_A_BATCH];
+    paua_bytes documents[KEYS_A_BATCH];
+    paua_vectors v = {.data = vectors};
+    paua_rows rows = {.size = sizeof rows,
+                      .keys = {.count = rows_of(batch), .u64 = keys},
+                      .vectors = &v,
+                      .vectors_count = 1,
+                      .documents = documents};
+    paua_error err;
+
+    for (uint32_t i = 0; i < rows_of(batch); i++) {
+        keys[i] = (uint64_t)batch * KEYS_A_BATCH + i;
+        vector_make(keys[i], vectors + i * DIM);
+        documents[i] = (paua_bytes){"a document", (size_t)(keys[i] % 11)};
+    }
+    if (paua_insert(c, &rows, NULL, NULL, &err) != PAUA_OK) die("insert", &err);
+    if (deletes_before(batch)) batch_delete(c, batch - 1);
+}
+
+/* Never returns: writes until it is killed. */
+static void child_run(const char *path, uint32_t batch, paua_durability durability)
+{
+    paua_collection *c;
+    paua_error err;
+
+    if (open_database(path, durability, &c, &err) == NULL) die("open", &err);
+    for (; batch < BATCHES_MAX; batch++) {
+        if (write(STDOUT_FILENO, &batch, sizeof batch) != sizeof batch) exit(4);
+        batch_write(c, batch);
+        if (batch % 40 == 39 && paua_optimize(c, NULL, &err) != PAUA_OK) die("optimize", &err);
+    }
+    exit(5);
+}
+
+/* Lets a child write for a while; returns the batch that it was in. */
+static uint32_t child_kill(const char *path, uint32_t batch, paua_durability durability,
+                           uint32_t after_us)
+{
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)after_us * 1000};
+    char number[16], mode[4];
+    int ends[2], how;
+    uint32_t said = batch;
+    pid_t pid;
+
+    snprintf(number, sizeof number, "%u", batch);
+    snprintf(mode, sizeof mode, "%d", (int)durability);
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        execl(program, program, path, number, mode, (char *)NULL);
+        _exit(6);
+    }
+    close(ends[1]);
+    nanosleep(&pause, NULL);
+    kill(pid, SIGKILL);
+    while (read(ends[0], &batch, sizeof batch) == sizeof batch)
+        said = batch;
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    if (!WIFSIGNALED(how)) fail_msg("the child ended by itself with %d", WEXITSTATUS(how));
+    return said;
+}
+
+static bool batch_there(paua_collection *c, uint32_t batch)
+{
+    uint64_t keys[KEYS_A_BATCH];
+    paua_keys k = {.count = rows_of(batch), .u64 = keys};
+    const paua_record *record = NULL;
+    paua_cursor *cursor;
+    float vector[DIM];
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < k.count; i++)
+        keys[i] = (uint64_t)batch * KEYS_A_BATCH + i;
+    assert_int_equal(paua_fetch(c, &k, NULL, &cursor, NULL), PAUA_OK);
+    for (uint32_t i = 0; i < k.count; i++) {
+        assert_int_equal(paua_cursor_next(cursor, &record, NULL), PAUA_OK);
+        if (!record->found) continue;
+        found++;
+        vector_make(keys[i], vector);
+        assert_memory_equal(record->vectors[0], vector, sizeof vector);
+        assert_int_equal(record->document.nbytes, keys[i] % 11);
+    }
+    paua_cursor_close(cursor);
+    if (found != 0 && found != k.count)
+        fail_msg("batch %u: %u of %zu rows are there", batch, found, k.count);
+    return found > 0;
+}
+
+/* Checks everything before the batch that was interrupted, finishes that one, and returns the
+ * next. */
+static uint32_t check_and_finish(const char *path, uint32_t batch)
+{
+    paua_collection *c;
+    paua_error err;
+    paua_db *db = open_database(path, PAUA_FULL, &c, &err);
+    uint64_t live = 0;
+    paua_stats stats = {.size = sizeof stats};
+
+    if (db == NULL) fail_msg("opening: %s", err.message);
+    for (uint32_t b = 0; b + 1 < batch; b++) {
+        if (batch_there(c, b) != !deleted(b, batch)) fail_msg("batch %u of %u", b, batch);
+        if (!deleted(b, batch)) live += rows_of(b);
+    }
+    if (batch > 0) { /* the batch before may have been deleted by the one that was interrupted */
+        bool before = batch_there(c, batch - 1), now = batch_there(c, batch);
+
+        if (!before && !(now && deletes_before(batch))) fail_msg("batch %u is lost", batch - 1);
+        live += (before ? rows_of(batch - 1) : 0) + (now ? rows_of(batch) : 0);
+        assert_int_equal(paua_collection_stats(c, &stats, NULL), PAUA_OK);
+        assert_int_equal(stats.rows, live);
+        if (!now)
+            batch_write(c, batch);
+        else if (before && deletes_before(batch))
+            batch_delete(c, batch - 1);
+    } else if (!batch_there(c, 0)) {
+        batch_write(c, 0);
+    }
+    paua_collection_close(c);
+    paua_close(db);
+    return batch + 1;
+}
+
+static void kill_again_and_again(paua_durability durability)
+{
+    uint32_t kills = sweep_whole() ? WHOLE_KILLS : SAMPLE_KILLS, batch = 0;
+    char folder[FOLDER_PATH_NBYTES], path[FOLDER_PATH_NBYTES + 16], why[600];
+
+    folder_temporary(folder);
+    snprintf(path, sizeof path, "%s/db", folder);
+    for (uint32_t i = 0; i < kills; i++) {
+        uint32_t after_us = 3000 + i * 7919 % 60000;
+
+        batch = child_kill(path, batch, durability, after_us);
+        batch = check_and_finish(path, batch);
+    }
+    print_message("%u kills, %u batches\n", kills, batch);
+    assert_true(batch > kills);
+    if (!path_clean(path, why)) fail_msg("%s", why);
+    folder_remove(folder);
+}
+
+static void a_killed_writer_has_lost_nothing_that_it_reported(void **state)
+{
+    (void)state;
+    kill_again_and_again(PAUA_FULL);
+}
+
+static void a_killed_writer_has_lost_nothing_under_batch_durability(void **state)
+{
+    (void)state;
+    kill_again_and_again(PAUA_BATCH);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_writer_has_lost_nothing_that_it_reported),
+        cmocka_unit_test(a_killed_writer_has_lost_nothing_under_batch_durability),
+    };
+
+    program = argv[0];
+    if (argc == 4) child_run(argv[1], (uint32_t)atoi(argv[2]), (paua_durability)atoi(argv[3]));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

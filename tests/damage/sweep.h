@@ -1,0 +1,38 @@
+/* sweep.h - one damage after the other, each judged in a child process, so that a crash or a hang
+ * is caught, counted, and the next one tried. */
+#ifndef PAUA_TESTS_DAMAGE_SWEEP_H
+#define PAUA_TESTS_DAMAGE_SWEEP_H
+
+#include "damage/small.h"
+
+enum verdict {
+    HARMLESS,   /* every row was read as it is */
+    READ_ERROR, /* opening or reading failed with a typed error, and the check finds it too */
+    READ_ONLY,  /* the same, but the check finds nothing: it should have */
+    CHECK_ONLY, /* rows are missing or differ, and only the check says so */
+    UNNOTICED,  /* rows are missing or differ, and nobody says so */
+    CRASHED,
+    HUNG,
+    VERDICTS
+};
+
+struct sweep {
+    const char *name;
+    struct image *image;                /* undamaged */
+    const struct transcript *reference; /* what it reads */
+    const struct transcript *also;      /* another right answer, or NULL */
+    uint32_t count;
+    /* Damages the files in `path`, which are undamaged; false: there is nothing to do. */
+    bool (*damage)(const struct sweep *sweep, uint32_t index, const char *path);
+    /* Says which damage this is, for a verdict that fails. */
+    void (*describe)(const struct sweep *sweep, uint32_t index, char text[160]);
+    const void *arg;
+    bool write; /* open for writing and write as well */
+    uint32_t tally[VERDICTS], tried;
+};
+
+/* Tries all; prints the tally and each failing damage. True if none crashed, hung or went by
+ * unnoticed. */
+bool sweep_run(struct sweep *sweep);
+
+#endif

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# usage.sh - wrong command lines end with status 2, one line, and a suggestion.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh" "$@"
+
+want 2 "$paua"
+err 'paua: no command given, see paua help'
+want 2 "$paua" serach
+err 'paua: unknown command "serach", did you mean "search"?'
+want 2 "$paua" frobnicate
+err 'paua: unknown command "frobnicate", see paua help'
+want 2 "$paua" create x --dmi 4
+err 'paua: unknown option --dmi, did you mean --dim?'
+want 2 "$paua" create x --dim
+says 'option --dim needs a value'
+want 2 "$paua" create x --dim=0
+says 'option --dim: "0" is not a whole number from 1 to 65535'
+want 2 "$paua" create x --dim 65536
+want 2 "$paua" create x --dim 4 --metric cosin
+err 'paua: option --metric: "cosin" is not known, did you mean "cosine"?'
+want 2 "$paua" create x
+says 'give either --dim N or --field'
+want 2 "$paua" create x --field a:4:l2:fp16:x
+says 'is not NAME:DIM'
+want 2 "$paua" create
+says 'too few arguments'
+want 2 "$paua" create a b --dim 4
+says 'unexpected argument "b"'
+want 2 "$paua" create x --json=1 --dim 4
+says 'takes no value'
+want 2 "$paua" -x ls
+want 2 "$paua" --durability none ls
+[[ ! -e $PAUA_DB ]] || die 'a wrong command line made a database'
+
+want 0 "$paua" --help
+has '^  search '
+want 0 "$paua" help
+for command in create drop ls info import export get put rm search optimize check backup bench \
+    version help; do
+    want 0 "$paua" help $command
+    has "^paua $command - "
+    has '^Examples:'
+    cp out help.out
+    want 0 "$paua" $command --help
+    same out help.out
+done
+want 2 "$paua" help serach
+want 0 "$paua" version
+has '^paua [0-9]'
+want 0 "$paua" version --json
+has '"tier":"'
+
+want 0 "$paua" --dir="$work/other" create c --dim=2
+want 0 "$paua" ls -d "$work/other" --names
+out c
+want 0 "$paua" put -d "$work/other" c 1 --vector '[1,2]'
+want 0 "$paua" -q -d"$work/other" search c '[1,2]' -k1 --json --no-document
+out '{"query":0,"hits":[{"key":1,"distance":0.0}]}'
+want 2 "$paua" search c
+says 'give one of'
+want 2 "$paua" search c '[1,2]' --like 1
+want 2 "$paua" search c '[1,2]' --radius x
+want 2 "$paua" search c '[1,2]' --row 3
+want 2 "$paua" rm c
+want 2 "$paua" rm c 1 --keys f
+want 2 "$paua" put c 1
+want 2 "$paua" import c data
+want 2 "$paua" bench nothing
+want 1 "$paua" -d /dev/null/x ls
+says '/dev/null/x'
+want 1 "$paua" -d "$work" ls
+if [[ -e /dev/full ]]; then
+    want 1 bash -c "'$paua' help >/dev/full"
+    says 'standard output'
+fi
+done_with
