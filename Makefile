@@ -1,4 +1,5 @@
-# The build is meson's; this file is its short names. BUILD=dir builds elsewhere.
+# The build is meson's; this file is its short names. BUILD=dir builds elsewhere. `make bench` needs
+# DATA=folder with base.fvecs, query.fvecs and truth.ivecs.
 BUILD ?= build
 PREFIX ?= /usr/local
 
@@ -26,7 +27,7 @@ install: build
 	meson install -C $(BUILD) --no-rebuild
 
 bench: build
-	bench/run $(BUILD)/paua
+	bench/run $(BUILD)/paua $(DATA)
 
 format:
 	tools/check-format --fix

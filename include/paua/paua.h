@@ -7,8 +7,8 @@
  *           failure nothing changed: out-parameters are untouched and the database is as it was.
  * Errors    The last parameter of such a call is a caller-owned paua_error, or NULL. On failure it
  *           tells a person what went wrong, where, and what to do. Nothing is ever printed.
- * Handles   Opaque. Freed by the matching paua_X_close(); closing NULL does nothing. A collection
- *           must be closed before its database; hits and cursors before their collection.
+ * Handles   Opaque. Freed by the matching paua_X_close(); closing NULL does nothing. Collections
+ *           must be closed before their database. Hits and cursors may outlive both.
  * Threads   paua_db and paua_collection may be used by many threads at once. A paua_hits or a
  *           paua_cursor belongs to one thread at a time.
  * Fork      After a fork, every call in the child on an inherited handle fails (PAUA_EFORKED).

@@ -6,6 +6,13 @@
 #include "base/memory.h"
 #include "db/db.h"
 
+static void memory_free(struct view_owner *owner)
+{
+    mem_free((struct paua_collection *)(void *)owner);
+}
+
+/* Ends the handle. Hits and cursors may still point to the schema: the memory is freed when the
+ * last view has gone. */
 static void collection_free(struct paua_collection *c)
 {
     view_unref(c->view);
@@ -15,7 +22,7 @@ static void collection_free(struct paua_collection *c)
     pthread_mutex_destroy(&c->queue_mutex);
     pthread_mutex_destroy(&c->optimize_mutex);
     pthread_cond_destroy(&c->queue_full);
-    mem_free(c);
+    view_owner_unref(&c->owner);
 }
 
 static struct paua_collection *collection_new(paua_db *db, const struct schema *schema)
@@ -23,6 +30,7 @@ static struct paua_collection *collection_new(paua_db *db, const struct schema *
     struct paua_collection *c = mem_zalloc(1, sizeof *c);
 
     if (c == NULL) return NULL;
+    c->owner = (struct view_owner){.refs = 1, .free = memory_free};
     c->db = db;
     c->handles = 1;
     c->schema = *schema;
@@ -106,7 +114,7 @@ static paua_status load_first(struct paua_collection *c, paua_error *err)
 
     db_unlock_reader(c->db);
     if (status != PAUA_OK) return status;
-    return load_view(c->db, &c->schema, NULL, &c->view, &torn, err);
+    return load_view(c, NULL, &c->view, &torn, err);
 }
 
 static struct paua_collection *collection_opened(paua_db *db, uint32_t number)
@@ -350,7 +358,7 @@ paua_status paua_collection_create(paua_db *db, const char *name, const paua_sch
     if (status != PAUA_OK) return status;
     c = collection_new(db, &s);
     if (c == NULL) return error_set_nomem(err);
-    c->view = view_new(&c->schema, 0);
+    c->view = view_new(&c->schema, &c->owner, 0);
     status = c->view == NULL ? error_set_nomem(err) : create_commit(c, err);
     if (status != PAUA_OK) {
         collection_free(c);

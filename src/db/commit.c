@@ -236,7 +236,10 @@ static paua_status record_commit(struct group *g, const struct view *next, const
     bool uncertain = false;
     paua_status status = head_encode(&next->head, &head);
 
-    if (status != PAUA_OK) return error_set_nomem(err);
+    if (status != PAUA_OK) {
+        writer_free(&head);
+        return error_set_nomem(err);
+    }
     pthread_mutex_lock(&db->writer_mutex);
     status = catalog_begin_write(db->writer, err);
     if (status == PAUA_OK) {

@@ -45,7 +45,7 @@ static paua_status refresh(struct paua_collection *c, paua_error *err)
 
     if (status != PAUA_OK || version == c->seen_version) return status;
     old = collection_peek(c);
-    status = load_view(c->db, &c->schema, old, &view, &torn, err);
+    status = load_view(c, old, &view, &torn, err);
     view_unref(old);
     if (status != PAUA_OK) return status;
     collection_publish(c, view);

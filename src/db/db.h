@@ -42,6 +42,7 @@ struct paua_db {
 };
 
 struct paua_collection {
+    struct view_owner owner; /* first: memory stays until the last view has gone */
     paua_db *db;
     struct paua_collection *next;
     uint32_t handles;
@@ -111,8 +112,8 @@ void collection_publish(struct paua_collection *c, struct view *view);
 
 /* Loads a collection's state from the catalogue; `old` (may be NULL) is reused where it still
  * holds. *torn is set when an unsynced end was lost to a power failure and left out. */
-paua_status load_view(paua_db *db, const struct schema *schema, struct view *old,
-                      struct view **view, bool *torn, paua_error *err);
+paua_status load_view(struct paua_collection *c, struct view *old, struct view **view, bool *torn,
+                      paua_error *err);
 
 /* Shares the presence lock, until the database is closed: nobody sweeps while we write. */
 paua_status writer_presence(paua_db *db, paua_error *err);

@@ -113,6 +113,7 @@ static int heaps_grow(struct topk **heaps, size_t *capacity, size_t needed)
     size_t before = *capacity;
 
     if (mem_grow((void **)heaps, capacity, needed, sizeof(struct topk)) != 0) return -1;
+    if (*capacity == before) return 0;
     memset(*heaps + before, 0, (*capacity - before) * sizeof(struct topk));
     return 0;
 }

@@ -23,6 +23,7 @@
 #define VERIFY_NBYTES (256u << 10)
 
 struct load {
+    struct paua_collection *c;
     paua_db *db;
     struct catalog *catalog;
     const struct schema *schema;
@@ -45,6 +46,15 @@ static paua_status damaged(struct load *l, const char *what)
                      CATALOG_NAME, l->schema->name, what);
 }
 
+/* What a decoder said of a record. */
+static paua_status undecoded(struct load *l, paua_status status, const char *what)
+{
+    if (status == PAUA_ENOMEM) return error_set_nomem(l->err);
+    if (status != PAUA_EVERSION) return damaged(l, what);
+    return error_set(l->err, status, "collection \"%s\" was written by a newer paua; upgrade",
+                     l->schema->name);
+}
+
 static paua_status head_load(struct load *l)
 {
     paua_bytes record;
@@ -56,10 +66,8 @@ static paua_status head_load(struct load *l)
                          l->schema->name);
     if (status != PAUA_OK) return status;
     status = head_decode(record.data, record.nbytes, &l->head);
-    if (status == PAUA_EVERSION)
-        return error_set(l->err, status, "collection \"%s\" was written by a newer paua; upgrade",
-                         l->schema->name);
-    if (status != PAUA_OK || l->head.collection != l->schema->collection ||
+    if (status != PAUA_OK) return undecoded(l, status, "its head record is damaged");
+    if (l->head.collection != l->schema->collection ||
         l->head.field_count != l->schema->field_count)
         return damaged(l, "its head record is damaged");
     return PAUA_OK;
@@ -84,7 +92,7 @@ static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
     paua_status status = manifest_decode(record.data, record.nbytes, &manifest);
     uint32_t crc;
 
-    if (status != PAUA_OK) return damaged(l, "a segment's record is damaged");
+    if (status != PAUA_OK) return undecoded(l, status, "a segment's record is damaged");
     if (manifest.collection != l->schema->collection ||
         manifest.field_count != l->schema->field_count ||
         CATALOG_ID(manifest.collection, manifest.segment) != id ||
@@ -123,8 +131,7 @@ static paua_status deleted_load(struct load *l, struct view_segment *slot)
     if (status == PAUA_ENOTFOUND) return PAUA_OK;
     if (status != PAUA_OK) return damaged(l, "deletions cannot be read");
     status = rowset_decode(record.data, record.nbytes, slot->segment->rows, &set);
-    if (status == PAUA_ENOMEM) return error_set_nomem(l->err);
-    if (status != PAUA_OK) return damaged(l, "a record of deletions is damaged");
+    if (status != PAUA_OK) return undecoded(l, status, "a record of deletions is damaged");
     slot->stored_crc = record_crc(record.data);
     slot->deleted = deleted_new(set);
     return slot->deleted == NULL ? error_set_nomem(l->err) : PAUA_OK;
@@ -261,8 +268,8 @@ static paua_status batch_each(void *arg, uint64_t id, paua_bytes record)
     paua_status status;
 
     if (l->torn) return PAUA_OK;
-    if (batch_decode(record.data, record.nbytes, &b) != PAUA_OK)
-        return damaged(l, "a batch record is damaged");
+    status = batch_decode(record.data, record.nbytes, &b);
+    if (status != PAUA_OK) return undecoded(l, status, "a batch record is damaged");
     if (!batch_fits(l, &b) || CATALOG_ID(b.collection, b.sequence) != id)
         return damaged(l, "a batch record does not follow the one before it");
     status = batch_verify(l, &b);
@@ -289,8 +296,9 @@ static paua_status batches_load(struct load *l, uint64_t first)
 
     if (first > last) return PAUA_OK;
     status = catalog_get(l->catalog, TABLE_BATCH, CATALOG_ID(collection, last), &record, NULL);
-    if (status != PAUA_OK || batch_decode(record.data, record.nbytes, &b) != PAUA_OK)
-        return damaged(l, "its last batch record is missing or damaged");
+    if (status == PAUA_OK) status = batch_decode(record.data, record.nbytes, &b);
+    if (status != PAUA_OK)
+        return undecoded(l, status, "its last batch record is missing or damaged");
     l->durable = l->view->durable_sequence = b.durable_sequence;
     if (edit_begin(&l->edit, l->view) != PAUA_OK) return error_set_nomem(l->err);
     status = catalog_each(l->catalog, TABLE_BATCH, CATALOG_ID(collection, first),
@@ -307,7 +315,7 @@ static paua_status load_whole(struct load *l)
 {
     paua_status status;
 
-    l->view = view_new(l->schema, l->head.segment_count);
+    l->view = view_new(l->schema, &l->c->owner, l->head.segment_count);
     if (l->view == NULL) return error_set_nomem(l->err);
     l->view->segment_count = 0; /* how many are filled, should loading fail */
     l->view->head = l->head;
@@ -360,18 +368,18 @@ static paua_status load_once(struct load *l)
     return status;
 }
 
-paua_status load_view(paua_db *db, const struct schema *schema, struct view *old,
-                      struct view **view, bool *torn, paua_error *err)
+paua_status load_view(struct paua_collection *c, struct view *old, struct view **view, bool *torn,
+                      paua_error *err)
 {
     paua_status status = PAUA_OK;
     uint64_t generation = UINT64_MAX;
 
     for (int attempt = 0; attempt < SNAPSHOT_TRIES; attempt++) {
-        struct load l = {.db = db, .schema = schema, .old = old, .err = err};
+        struct load l = {.c = c, .db = c->db, .schema = &c->schema, .old = old, .err = err};
 
-        l.catalog = db_lock_reader(db);
+        l.catalog = db_lock_reader(c->db);
         status = load_once(&l);
-        db_unlock_reader(db);
+        db_unlock_reader(c->db);
         if (status == PAUA_OK) {
             view_count(l.view);
             *view = l.view;

@@ -76,7 +76,7 @@ static paua_status view_merged(struct merge *m, const struct view *now, uint32_t
                                struct segment *const *old, struct view **next, paua_error *err)
 {
     uint32_t added = m->rows > 0 ? 1 : 0;
-    struct view *n = view_new(now->schema, now->segment_count - m->count + added);
+    struct view *n = view_new(now->schema, now->owner, now->segment_count - m->count + added);
     paua_status status = PAUA_OK;
 
     if (n == NULL) return error_set_nomem(err);

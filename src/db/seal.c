@@ -126,7 +126,7 @@ static paua_status view_sealed(struct paua_collection *c, const struct view *vie
                                struct manifest *manifest, uint32_t record_crc, struct view **next,
                                paua_error *err)
 {
-    struct view *n = view_new(view->schema, view->segment_count + 1);
+    struct view *n = view_new(view->schema, view->owner, view->segment_count + 1);
     struct view_segment *last;
     paua_status status;
 

@@ -34,20 +34,27 @@ void deleted_unref(struct deleted *deleted)
     mem_free(deleted);
 }
 
-struct view *view_new(const struct schema *schema, uint32_t segment_count)
+void view_owner_unref(struct view_owner *owner)
+{
+    if (owner != NULL && atomic_fetch_sub(&owner->refs, 1) == 1) owner->free(owner);
+}
+
+struct view *view_new(const struct schema *schema, struct view_owner *owner, uint32_t segment_count)
 {
     struct view *view = mem_zalloc(1, sizeof *view + segment_count * sizeof view->segments[0]);
 
     if (view == NULL) return NULL;
     view->refs = 1;
     view->schema = schema;
+    view->owner = owner;
+    if (owner != NULL) atomic_fetch_add(&owner->refs, 1);
     view->segment_count = segment_count;
     return view;
 }
 
 struct view *view_copy(const struct view *view)
 {
-    struct view *copy = view_new(view->schema, view->segment_count);
+    struct view *copy = view_new(view->schema, view->owner, view->segment_count);
 
     if (copy == NULL) return NULL;
     copy->head = view->head;
@@ -73,6 +80,8 @@ struct view *view_ref(struct view *view)
 
 void view_unref(struct view *view)
 {
+    struct view_owner *owner;
+
     if (view == NULL || atomic_fetch_sub(&view->refs, 1) != 1) return;
     for (uint32_t i = 0; i < view->segment_count; i++) {
         segment_unref(view->segments[i].segment);
@@ -80,7 +89,9 @@ void view_unref(struct view *view)
     }
     tail_unref(view->tail);
     deleted_unref(view->tail_deleted);
+    owner = view->owner;
     mem_free(view);
+    view_owner_unref(owner);
 }
 
 void view_count(struct view *view)

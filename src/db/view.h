@@ -23,9 +23,17 @@ struct view_segment {
     uint32_t stored_crc;     /* checksum of its record in TABLE_DELETED; 0: none there */
 };
 
+/* Whoever holds the schema that views point to: it goes when the last of them has gone, so hits and
+ * cursors may outlive the handle that they came from. */
+struct view_owner {
+    _Atomic uint32_t refs;
+    void (*free)(struct view_owner *owner);
+};
+
 struct view {
     _Atomic uint32_t refs;
     const struct schema *schema;
+    struct view_owner *owner; /* referenced; NULL: the schema outlives the view anyway */
     struct head head;
     uint64_t durable_sequence; /* batches up to here were synced when it was loaded */
     uint64_t live_rows;
@@ -45,7 +53,9 @@ struct place {
 #define NO_PLACE ((struct place){UINT32_MAX, UINT32_MAX})
 
 /* A view with room for segments, all empty; NULL when out of memory. */
-struct view *view_new(const struct schema *schema, uint32_t segment_count);
+struct view *view_new(const struct schema *schema, struct view_owner *owner,
+                      uint32_t segment_count);
+void view_owner_unref(struct view_owner *owner); /* NULL does nothing */
 /* A copy that shares everything (references taken). */
 struct view *view_copy(const struct view *view);
 struct view *view_ref(struct view *view);

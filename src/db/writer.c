@@ -49,7 +49,7 @@ static paua_status take_over(struct paua_collection *c, paua_error *err)
     paua_status status;
 
     pthread_mutex_lock(&c->refresh_mutex);
-    status = load_view(c->db, &c->schema, old, &view, &torn, err);
+    status = load_view(c, old, &view, &torn, err);
     if (status == PAUA_OK && torn) {
         status = torn_discard(c, view, err);
         if (status != PAUA_OK) view_unref(view);

@@ -1,6 +1,9 @@
 /* dispatch.c - the only file that asks what the CPU can do. */
 #include "kernel/kernel.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,8 +22,10 @@ static bool has_avx512(void)
 
 static bool has_avx2(void)
 {
+    unsigned a, b, c = 0, d; /* clang 14 knows no name for F16C */
+
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+           __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 #endif
 

@@ -168,7 +168,7 @@ static int open_flags(enum dir_access access)
     case DIR_REPLACE:
         return O_RDWR | O_CREAT | O_TRUNC;
     }
-    assert(!"an enum dir_access");
+    assert(false && "an enum dir_access");
     return O_RDONLY;
 }
 

@@ -33,24 +33,31 @@ struct locks {
     bool writable;
 };
 
+/* What fails on the way to success leaves no trace in err. */
 static paua_status open_writable(struct dir *dir, int *fd, paua_error *err)
 {
-    paua_status status = dir_open_file(dir, LOCKS_NAME, DIR_WRITE, fd, err);
+    paua_error tried;
+    paua_status status = dir_open_file(dir, LOCKS_NAME, DIR_WRITE, fd, &tried);
 
-    if (status == PAUA_ENOTFOUND) status = dir_open_file(dir, LOCKS_NAME, DIR_CREATE, fd, err);
-    if (status == PAUA_EEXISTS) status = dir_open_file(dir, LOCKS_NAME, DIR_WRITE, fd, err);
+    if (status == PAUA_ENOTFOUND) status = dir_open_file(dir, LOCKS_NAME, DIR_CREATE, fd, &tried);
+    if (status == PAUA_EEXISTS) status = dir_open_file(dir, LOCKS_NAME, DIR_WRITE, fd, &tried);
+    if (status != PAUA_OK && err != NULL) *err = tried;
     return status;
 }
 
 static paua_status open_file(struct dir *dir, bool read_only, struct locks *locks, paua_error *err)
 {
+    paua_error tried;
     paua_status status = PAUA_EREADONLY;
 
-    if (!read_only) status = open_writable(dir, &locks->fd, err);
+    if (!read_only) status = open_writable(dir, &locks->fd, &tried);
     locks->writable = status == PAUA_OK;
-    if (status != PAUA_EREADONLY) return status;
-    status = dir_open_file(dir, LOCKS_NAME, DIR_READ, &locks->fd, err);
-    return status == PAUA_ENOTFOUND ? PAUA_OK : status;
+    if (status == PAUA_EREADONLY) {
+        status = dir_open_file(dir, LOCKS_NAME, DIR_READ, &locks->fd, &tried);
+        if (status == PAUA_ENOTFOUND) status = PAUA_OK;
+    }
+    if (status != PAUA_OK && err != NULL) *err = tried;
+    return status;
 }
 
 paua_status locks_open(struct dir *dir, bool read_only, struct locks **locks, paua_error *err)

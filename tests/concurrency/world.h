@@ -33,6 +33,8 @@ void world_sleep_ms(uint32_t ms);
 
 /* A new directory under TMPDIR, and its removal with all it holds. */
 void world_make(char path[64]);
+/* The same in memory, where there is such a file system: for many small files, soon gone. */
+void world_make_fast(char path[64]);
 void world_remove(const char *path);
 /* Copies the files of one directory into a new one: what kill -9 at this moment would leave. */
 void world_copy(const char *from, const char *to);

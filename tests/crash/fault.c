@@ -26,7 +26,11 @@ static bool due(bool once)
     return true;
 }
 
-static bool refused(void) { return fault.kind == FAULT_SQLITE_MEMORY && due(false); }
+static bool refused(void)
+{
+    if (fault.kind == FAULT_SQLITE_MEMORY) return due(false);
+    return fault.kind == FAULT_SQLITE_MEMORY_ONCE && due(true);
+}
 
 static void *failing_malloc(int nbytes) { return refused() ? NULL : real.xMalloc(nbytes); }
 
@@ -88,9 +92,9 @@ bool fault_hit_unlink(void) { return fault.hit_unlink; }
 
 const char *fault_name(enum fault_kind kind)
 {
-    static const char *const names[FAULT_COUNT] = {"no memory",        "no memory for SQLite",
-                                                   "disk full once",   "disk full",
-                                                   "disk broken once", "disk broken"};
+    static const char *const names[FAULT_COUNT] = {
+        "no memory", "no memory for SQLite once", "no memory for SQLite", "disk full once",
+        "disk full", "disk broken once",          "disk broken"};
 
     return names[kind];
 }

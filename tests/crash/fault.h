@@ -6,11 +6,12 @@
 #include "crash/hook.h"
 
 enum fault_kind {
-    FAULT_MEMORY,        /* our n-th allocation and all after it */
-    FAULT_SQLITE_MEMORY, /* SQLite's */
-    FAULT_FULL_ONCE,     /* ENOSPC from the n-th call */
-    FAULT_FULL,          /* and from all after it */
-    FAULT_BROKEN_ONCE,   /* EIO */
+    FAULT_MEMORY,             /* our n-th allocation and all after it */
+    FAULT_SQLITE_MEMORY_ONCE, /* SQLite's n-th allocation */
+    FAULT_SQLITE_MEMORY,      /* and all after it */
+    FAULT_FULL_ONCE,          /* ENOSPC from the n-th call */
+    FAULT_FULL,               /* and from all after it */
+    FAULT_BROKEN_ONCE,        /* EIO */
     FAULT_BROKEN,
     FAULT_COUNT
 };

@@ -289,6 +289,12 @@ static void any_failed_allocation_leaves_the_state_before_or_after(void **state)
     sweep_run(FAULT_MEMORY);
 }
 
+static void one_failed_allocation_of_sqlite_leaves_the_state_before_or_after(void **state)
+{
+    (void)state;
+    sweep_run(FAULT_SQLITE_MEMORY_ONCE);
+}
+
 static void any_failed_allocation_of_sqlite_leaves_the_state_before_or_after(void **state)
 {
     (void)state;
@@ -323,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_failed_allocation_leaves_the_state_before_or_after),
+        cmocka_unit_test(one_failed_allocation_of_sqlite_leaves_the_state_before_or_after),
         cmocka_unit_test(any_failed_allocation_of_sqlite_leaves_the_state_before_or_after),
         cmocka_unit_test(one_call_that_finds_the_disk_full_leaves_the_state_before_or_after),
         cmocka_unit_test(a_disk_that_is_full_from_some_call_on_leaves_the_state_before_or_after),

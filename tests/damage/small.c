@@ -90,6 +90,7 @@ static void seal(paua_collection *collection)
 static void finish(paua_collection *words, paua_collection *numbers)
 {
     delete_every(words, 3, 120, 11);
+    seal(words); /* stores the deletions */
     insert(words, 180, 20);
     insert(words, 200, 1);
     delete_every(words, 121, 201, 17);
@@ -128,6 +129,30 @@ void small_make(const char *path, struct image *early)
     paua_collection_close(words);
     paua_collection_close(numbers);
     paua_close(db);
+}
+
+void small_make_sealed(const char *path)
+{
+    paua_db *db = world_open(path, (paua_open_opts){.create = true, .no_background = true});
+    paua_collection *words, *numbers;
+
+    create(db, "words", &words);
+    create(db, "numbers", &numbers);
+    insert(words, 0, 120);
+    insert(words, 120, 60);
+    insert(numbers, 0, 120);
+    delete_every(numbers, 0, 100, 2);
+    paua_collection_close(words);
+    paua_collection_close(numbers);
+    paua_close(db);
+}
+
+void small_write_more(paua_db *db)
+{
+    paua_collection *numbers = world_collection(db, "numbers");
+
+    insert(numbers, 140, 1);
+    paua_collection_close(numbers);
 }
 
 static void file_take(struct image *image, const char *path, const char *name)

@@ -1,6 +1,6 @@
 /* small.h - a small database with files of every kind, its bytes, and all that can be read from it.
  *
- * "words": string keys, texts, a half and a single precision field; two sealed segments with
+ * "words": string keys, texts, a half and a single precision field; three sealed segments with
  * deletions, and a tail with deletions. "numbers": number keys, bytes; a segment rewritten with
  * gaps, and a tail. Written durably and closed cleanly: every committed byte counts. */
 #ifndef PAUA_TESTS_DAMAGE_SMALL_H
@@ -27,6 +27,12 @@ struct image {
 /* Makes the database; `early` (may be NULL) receives its files as they were before the last rows,
  * deletions and merge. */
 void small_make(const char *path, struct image *early);
+
+/* The same rows as far as they are in sealed files of the database above, dead ones included if
+ * their segment was not rewritten since: what a rebuilt catalogue gives back. */
+void small_make_sealed(const char *path);
+/* One more commit: a row of "numbers". */
+void small_write_more(paua_db *db);
 
 void image_take(struct image *image, const char *path);
 void image_free(struct image *image);

@@ -9,7 +9,8 @@ enum verdict {
     HARMLESS,   /* every row was read as it is */
     READ_ERROR, /* opening or reading failed with a typed error, and the check finds it too */
     READ_ONLY,  /* the same, but the check finds nothing: it should have */
-    CHECK_ONLY, /* rows are missing or differ, and only the check says so */
+    CHECK_ONLY, /* rows differ, and only the check says so: as documented for PAUA_VERIFY_HEADER,
+                   which every eighth reader asks for */
     UNNOTICED,  /* rows are missing or differ, and nobody says so */
     CRASHED,
     HUNG,

@@ -34,7 +34,7 @@ static struct view *fake_view(struct fake *f, const struct counts *counts)
     f->schema.fields[0] = (struct schema_field){"v", 4096, PAUA_L2, PAUA_FP32};
     while (n < SEGMENTS_MAX && counts[n].rows > 0)
         n++;
-    view = view_new(&f->schema, n);
+    view = view_new(&f->schema, NULL, n);
     assert_non_null(view);
     for (uint32_t i = 0; i < n; i++) {
         f->parts[i].part.row_count = counts[i].rows;
