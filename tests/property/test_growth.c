@@ -1,5 +1,5 @@
-/* test_growth.c - collections that reach the sizes at which a tail seals itself, with the background
- * thread merging meanwhile, against a plain array of what should live. */
+/* test_growth.c - collections that reach the sizes at which a tail seals itself, with the
+ * background thread merging meanwhile, against a plain array of what should live. */
 #include "support/support.h"
 
 #include <math.h>

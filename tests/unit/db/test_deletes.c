@@ -1,5 +1,5 @@
-/* test_deletes.c - duplicates, reused keys, deletions of most rows, and compaction (T2, T3, T4, T7):
- * exactly the live rows answer, and files give their space back. */
+/* test_deletes.c - duplicates, reused keys, deletions of most rows, and compaction (T2, T3, T4,
+ * T7): exactly the live rows answer, and files give their space back. */
 #include "support/support.h"
 
 #include <math.h>

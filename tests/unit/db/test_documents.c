@@ -1,5 +1,5 @@
-/* test_documents.c - documents: none, empty, one byte, larger than a page, the largest; as text and as
- * bytes; in the tail, in segments, mapped and not. */
+/* test_documents.c - documents: none, empty, one byte, larger than a page, the largest; as text
+ * and as bytes; in the tail, in segments, mapped and not. */
 #include "support/support.h"
 
 #define ROWS 200u

@@ -1,5 +1,5 @@
-/* test_keys.c - keys of every kind through the whole library (T11): limits, odd bytes, and that a key
- * comes back as it was given, from the tail, from a segment, and after reopening. */
+/* test_keys.c - keys of every kind through the whole library (T11): limits, odd bytes, and that a
+ * key comes back as it was given, from the tail, from a segment, and after reopening. */
 #include "support/support.h"
 
 static char longest[1026];

@@ -1,4 +1,5 @@
-/* test_view.c - places, row ids and parts of a view over segments with gaps, a tail, and dead rows. */
+/* test_view.c - places, row ids and parts of a view over segments with gaps, a tail, and dead
+ * rows. */
 #include "support/support.h"
 
 #include "db/db.h"
