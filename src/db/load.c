@@ -129,6 +129,7 @@ static paua_status deleted_load(struct load *l, struct view_segment *slot)
     paua_status status = catalog_get(l->catalog, TABLE_DELETED, id, &record, NULL);
 
     if (status == PAUA_ENOTFOUND) return PAUA_OK;
+    if (status == PAUA_ENOMEM) return error_set_nomem(l->err);
     if (status != PAUA_OK) return damaged(l, "deletions cannot be read");
     status = rowset_decode(record.data, record.nbytes, slot->segment->rows, &set);
     if (status != PAUA_OK) return undecoded(l, status, "a record of deletions is damaged");

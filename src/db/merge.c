@@ -189,7 +189,10 @@ static paua_status merge_publish(struct merge *m, paua_error *err)
     }
     if (status == PAUA_OK) {
         status = view_merged(m, now, at, old, &next, err);
-        if (m->rows > 0) m->manifest = built;
+        if (m->rows > 0) {
+            manifest_free(&m->manifest); /* if it was not taken after all */
+            m->manifest = built;
+        }
     }
     if (status == PAUA_OK) status = merge_commit(m, next, at, err);
     if (status == PAUA_OK) {

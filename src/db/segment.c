@@ -1,5 +1,5 @@
-/* segment.c - see segment.h. Positions are found by binary search over the parts, of which there are
- * few. */
+/* segment.c - see segment.h. Positions are found by binary search over the parts, of which there
+ * are few. */
 #include "db/segment.h"
 
 #include "base/error.h"

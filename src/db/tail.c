@@ -205,8 +205,8 @@ paua_status tail_append(struct tail *tail, struct key key, uint64_t hash, uint32
     return PAUA_OK;
 }
 
-/* Empties the slot that the newest row was given. Nothing was put behind it since, so that the table
- * is again what it was before, and no look-up of another row meets a hole. */
+/* Empties the slot that the newest row was given. Nothing was put behind it since, so the table is
+ * again what it was before, and no look-up of another row meets a hole. */
 static void table_drop(struct tail_table *table, uint64_t hash, uint64_t slot)
 {
     uint32_t at = (uint32_t)hash & table->mask, last = UINT32_MAX;

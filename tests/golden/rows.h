@@ -2,8 +2,8 @@
  *
  * Each collection had the same life: rows 0 .. 29 were inserted and sealed, some deleted and some
  * replaced, rows 30 .. 39 sealed as a second segment (in "strings" the first was rewritten before,
- * with gaps), rows 40 .. 49 left in the tail, one of them deleted and one replaced, and row 2 deleted
- * last. */
+ * with gaps), rows 40 .. 49 left in the tail, one of them deleted and one replaced, and row 2
+ * deleted last. */
 #ifndef PAUA_TESTS_GOLDEN_ROWS_H
 #define PAUA_TESTS_GOLDEN_ROWS_H
 

@@ -1,4 +1,4 @@
-/* model.h - a collection as a plain array: what paua must agree with after any row of operations. */
+/* model.h - a collection as a plain array: what paua must agree with after any operations. */
 #ifndef PAUA_TESTS_PROPERTY_MODEL_H
 #define PAUA_TESTS_PROPERTY_MODEL_H
 

@@ -1,4 +1,4 @@
-/* test_key_index.c - key files: every key leads to its row, no other does, and damage is noticed. */
+/* test_key_index.c - key files: each key leads to its row, no other does, and damage is noticed. */
 #include "support/support.h"
 
 #include <stdio.h>
