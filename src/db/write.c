@@ -17,6 +17,8 @@
 
 #define GROUP_ROWS_MAX 16384u
 #define CALL_ROWS_MAX (1u << 20)
+#define LEAD_TURNS 8u
+#define WAKE_FANOUT 8u
 
 static void request_fail(struct write_request *r, paua_status status, const paua_error *err)
 {
@@ -121,24 +123,68 @@ static struct write_request *queue_take(struct paua_collection *c)
     return first;
 }
 
-/* Commits what is queued, hands the lead to a call that came meanwhile, then wakes the group: the
- * next commit starts before the many are awake. */
-static void lead(struct paua_collection *c, const struct write_request *own)
+/* Wakes n finished calls: a few directly, each of which wakes its share of the rest, so that whoever
+ * wakes them can go on. A call that is woken may be gone at once. */
+static void wake(struct write_request *list, uint32_t n)
 {
-    struct write_request *list, *next;
+    uint32_t share = (n + WAKE_FANOUT - 1) / WAKE_FANOUT;
 
-    gather(c);
-    list = queue_take(c);
-    pthread_mutex_unlock(&c->queue_mutex);
-    group_run(c, list);
-    pthread_mutex_lock(&c->queue_mutex);
-    c->leading = c->queue != NULL;
-    if (c->leading) sem_post(&c->queue->wake);
-    pthread_mutex_unlock(&c->queue_mutex);
-    for (; list != NULL; list = next) {
-        next = list->next; /* once it is woken it may be gone */
-        list->done = true;
-        if (list != own) sem_post(&list->wake);
+    while (list != NULL) {
+        struct write_request *head = list, *last = list;
+
+        head->rest_count = 0;
+        while (head->rest_count + 1 < share && last->next != NULL) {
+            last = last->next;
+            head->rest_count++;
+        }
+        list = last->next;
+        last->next = NULL;
+        head->rest = head->next;
+        head->done = true;
+        sem_post(&head->wake);
+    }
+}
+
+/* Takes its own call out of the list that it led; the others are to be woken. */
+static struct write_request *without(struct write_request *list, struct write_request *own,
+                                     uint32_t *n)
+{
+    struct write_request **at = &list;
+
+    *n = 0;
+    while (*at != NULL) {
+        if (*at == own) {
+            *at = own->next;
+            continue;
+        }
+        at = &(*at)->next;
+        ++*n;
+    }
+    return list;
+}
+
+/* Commits what is queued, for some groups on end: the next commit starts while those before are
+ * being woken. Then a call that waits takes over, so that this one can return. */
+static void lead(struct paua_collection *c, struct write_request *own)
+{
+    bool more = true;
+
+    for (uint32_t turn = 1; more; turn++) {
+        struct write_request *list;
+        uint32_t n;
+
+        gather(c);
+        list = queue_take(c);
+        pthread_mutex_unlock(&c->queue_mutex);
+        group_run(c, list);
+        list = without(list, own, &n);
+        pthread_mutex_lock(&c->queue_mutex);
+        c->leading = c->queue != NULL;
+        more = c->leading && turn < LEAD_TURNS;
+        if (c->leading && !more) sem_post(&c->queue->wake);
+        pthread_mutex_unlock(&c->queue_mutex);
+        wake(list, n);
+        if (more) pthread_mutex_lock(&c->queue_mutex);
     }
 }
 
@@ -160,7 +206,10 @@ static paua_status write_run(struct paua_collection *c, struct write_request *r)
             continue; /* a signal */
         if (!r->done) pthread_mutex_lock(&c->queue_mutex);
     }
-    if (!r->done) lead(c, r);
+    if (r->done)
+        wake(r->rest, r->rest_count);
+    else
+        lead(c, r);
     sem_destroy(&r->wake);
     return r->result;
 }

@@ -21,6 +21,8 @@ struct write_request {
     paua_status result;
     sem_t wake; /* posted when it is done, or is to lead */
     bool done;
+    struct write_request *rest; /* done too: for this call to wake */
+    uint32_t rest_count;
 };
 
 /* A new row that is not committed yet: where what it does not give comes from. */

@@ -184,11 +184,60 @@ static void collections_are_made_and_dropped_by_many_threads(void **state)
     world_remove(path);
 }
 
+static void no_data_file(void *arg, const char *name, uint64_t nbytes)
+{
+    enum file_kind kind;
+    uint64_t number;
+    bool temporary;
+
+    (void)arg;
+    (void)nbytes;
+    assert_false(file_name_parse(name, &number, &kind, &temporary));
+}
+
+static void *close_run(void *journal)
+{
+    paua_collection_close(journal); /* waits for the merge */
+    return NULL;
+}
+
+/* Eight sealed segments start a merge in the background; the collection is dropped meanwhile. */
+static void a_merge_that_outlives_its_collection_leaves_nothing_behind(void **state)
+{
+    char path[64];
+    paua_db *db;
+
+    (void)state;
+    world_make(path);
+    for (uint32_t turn = 0; turn < (world_whole() ? 20u : 3u); turn++) {
+        struct journal_marks marks = {.writers = 1};
+        paua_collection *journal;
+        pthread_t closer;
+
+        db = world_open(path, (paua_open_opts){.create = true, .durability = PAUA_OFF});
+        journal_create(db, "journal", &journal);
+        while (marks.committed[0] < 8 * 16384)
+            journal_write(journal, &marks, 0, JOURNAL_BATCH_MAX);
+        assert_int_equal(pthread_create(&closer, NULL, close_run, journal), 0);
+        world_sleep_ms(turn);
+        while (paua_collection_drop(db, "journal", NULL) == PAUA_EBUSY)
+            world_sleep_ms(1); /* the closer has not begun */
+        pthread_join(closer, NULL);
+        paua_close(db);
+        db = world_open(path, (paua_open_opts){.no_background = true});
+        MUST(dir_list(db->dir, no_data_file, NULL, &err));
+        paua_close(db);
+    }
+    world_check(path);
+    world_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixty_four_waiting_callers_share_commits_and_all_rows_are_durable),
         cmocka_unit_test(rows_survive_handles_that_open_and_close_at_the_same_time),
+        cmocka_unit_test(a_merge_that_outlives_its_collection_leaves_nothing_behind),
         cmocka_unit_test(collections_are_made_and_dropped_by_many_threads),
     };
 

@@ -151,7 +151,7 @@ static void follow(paua_durability durability)
     for (uint32_t i = 0; i < READERS; i++)
         pids[count++] = world_fork(read_on, play);
     pids[count++] = world_fork(open_and_write_other, play);
-    world_sleep_ms(world_whole() ? 20000 : 2000);
+    world_sleep_ms(world_whole() ? 8000 : 2000);
     play_end(play, pids, count);
 }
 
@@ -170,7 +170,7 @@ static void readers_follow_a_live_writer_with_durability_off(void **state)
 static void readers_survive_a_writer_that_is_killed_and_follow_the_next(void **state)
 {
     struct play *play = play_begin(PAUA_BATCH);
-    uint32_t kills = world_whole() ? 60 : 8;
+    uint32_t kills = world_whole() ? 40 : 8;
     pid_t pids[READERS + 1];
 
     (void)state;

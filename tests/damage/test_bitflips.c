@@ -1,5 +1,5 @@
-/* test_bitflips.c - single bits flipped over every file of a small database. Each flip is noticed by
- * opening, reading or the check, or is harmless; never a crash, a hang, or rows that silently
+/* test_bitflips.c - single bits flipped over every file of a small database. Each flip is noticed
+ * by opening, reading or the check, or is harmless; never a crash, a hang, or rows that silently
  * differ. Half of the positions lie where structure is dense: headers, footers, starts of pages. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,8 +127,35 @@ static void a_writer_on_flipped_bits_removes_no_file_and_changes_no_row(void **s
     assert_true(sweep_run(&sweep));
 }
 
-/* The last commit lies in the log alone. SQLite takes what follows a damaged frame for a commit that
- * never ended, as after a crash, so the state before it is the other right answer. */
+/* The eight bytes that say what an SQLite page holds could hide whole records, and with them which
+ * files are in use. */
+static void no_bit_of_a_page_header_makes_a_writer_remove_a_file(void **state)
+{
+    struct sweep sweep = {.name = "bit flips, page headers, writing",
+                          .image = &image,
+                          .reference = &reference_by_key,
+                          .damage = flip,
+                          .describe = describe,
+                          .write = true};
+    uint32_t catalog = 0, step = world_whole() ? 1 : 5;
+
+    (void)state;
+    while (!image_is_catalog(&image.files[catalog]))
+        catalog++;
+    for (uint32_t i = 0; i < image.files[catalog].nbytes / SQLITE_PAGE_NBYTES * 64; i += step) {
+        size_t page = i / 64;
+
+        assert_true(sweep.count < POSITIONS_MAX);
+        positions[sweep.count++] = (struct position){.file = catalog,
+                                                     .offset = page * SQLITE_PAGE_NBYTES +
+                                                               (page == 0 ? 100 : 0) + i % 64 / 8,
+                                                     .bit = (uint8_t)(i % 8)};
+    }
+    assert_true(sweep_run(&sweep));
+}
+
+/* The last commit lies in the log alone. SQLite takes what follows a damaged frame for a commit
+ * that never ended, as after a crash, so the state before it is the other right answer. */
 static void a_flipped_bit_in_the_log_is_noticed_or_leaves_a_committed_state(void **state)
 {
     struct sweep sweep = {.name = "bit flips, log",
@@ -201,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_flipped_bit_is_noticed_or_harmless),
         cmocka_unit_test(a_flipped_bit_in_the_log_is_noticed_or_leaves_a_committed_state),
+        cmocka_unit_test(no_bit_of_a_page_header_makes_a_writer_remove_a_file),
         cmocka_unit_test(a_writer_on_flipped_bits_removes_no_file_and_changes_no_row),
     };
 

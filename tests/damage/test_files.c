@@ -1,5 +1,5 @@
-/* test_files.c - whole files cut, swapped, deleted, replaced by older ones, blanked in places or made
- * longer: each is noticed or harmless, as with flipped bits. */
+/* test_files.c - whole files cut, swapped, deleted, replaced by older ones, blanked in places or
+ * made longer: each is noticed or harmless, as with flipped bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_recovery.c - living with damage: the other collections go on, the check names what is broken,
- * what is broken can be dropped, and a lost catalogue is made anew. */
+/* test_recovery.c - living with damage: the other collections go on, the check names what is
+ * broken, what is broken can be dropped, and a lost catalogue is made anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
