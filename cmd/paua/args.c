@@ -16,7 +16,7 @@ const struct option_spec global_options[] = {
     {"no-mmap", 0, NULL, "read files with pread instead of mapping them"},
     {"verify", 0, "touch|header", "check pages when first read, or headers only"},
     {"quiet", 'q', NULL, "no notes and no progress"},
-    {"help", 0, NULL, "show help and exit"},
+    {"help", 'h', NULL, "show help and exit"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -101,7 +101,8 @@ static int unknown_long(const struct command *command, const char *name, size_t 
     typed[length] = 0;
     near = nearest_word(typed, words, count);
     if (near != NULL) return usage("unknown option --%s, did you mean --%s?", typed, near);
-    return usage("unknown option --%s, see paua help %s", typed, command ? command->name : "");
+    return usage("unknown option --%s, see paua help%s%s", typed, command ? " " : "",
+                 command ? command->name : "");
 }
 
 static void add_use(struct args *args, const struct option_spec *spec, const char *value)
@@ -145,8 +146,8 @@ static int parse_letter(const struct command *command, int count, char **words, 
     if (spec == NULL) spec = find_letter(global_options, letter);
     if (spec == NULL)
         return usage(
-            "unknown option %s, see paua help %s (use -- before operands that begin with -)",
-            words[0], command ? command->name : "");
+            "unknown option %s, see paua help%s%s (use -- before operands that begin with -)",
+            words[0], command ? " " : "", command ? command->name : "");
     *used = 1;
     if (spec->value == NULL) {
         if (rest[0] != 0) return usage("option -%c takes no value, drop \"%s\"", letter, rest);
@@ -199,12 +200,14 @@ void args_free(struct args *args)
 
 int args_check_operands(const struct command *command, const struct args *args)
 {
+    const char *space = command->operands[0] != 0 ? " " : "";
+
     if (args->operand_count < command->operand_min)
-        return usage("%s: too few arguments, usage: paua %s %s", command->name, command->name,
-                     command->operands);
+        return usage("%s: too few arguments, usage: paua %s%s%s", command->name, command->name,
+                     space, command->operands);
     if (args->operand_count > command->operand_max)
-        return usage("%s: unexpected argument \"%s\", usage: paua %s %s", command->name,
-                     args->operands[command->operand_max], command->name, command->operands);
+        return usage("%s: unexpected argument \"%s\", usage: paua %s%s%s", command->name,
+                     args->operands[command->operand_max], command->name, space, command->operands);
     return EXIT_OK;
 }
 
@@ -216,12 +219,20 @@ bool args_has(const struct args *args, const char *name)
     return false;
 }
 
-const char *args_value(const struct args *args, const char *name)
+/* The last use counts. */
+static const struct option_use *last_use(const struct args *args, const char *name)
 {
     for (size_t i = args->use_count; i > 0; i--) {
-        if (strcmp(args->uses[i - 1].spec->name, name) == 0) return args->uses[i - 1].value;
+        if (strcmp(args->uses[i - 1].spec->name, name) == 0) return &args->uses[i - 1];
     }
     return NULL;
+}
+
+const char *args_value(const struct args *args, const char *name)
+{
+    const struct option_use *use = last_use(args, name);
+
+    return use == NULL ? NULL : use->value;
 }
 
 const char *args_value_at(const struct args *args, const char *name, size_t wanted)
@@ -278,6 +289,7 @@ bool args_choice(const struct args *args, const char *name, const char *const *w
     if (near != NULL)
         usage("option --%s: \"%s\" is not known, did you mean \"%s\"?", name, text, near);
     else
-        usage("option --%s: \"%s\" is not known, see --help", name, text);
+        usage("option --%s: \"%s\" is not known, give %s", name, text,
+              last_use(args, name)->spec->value);
     return false;
 }

@@ -20,9 +20,11 @@ static const char text[] = "Reads every byte of the database and tests every che
                            "\n"
                            "--rebuild moves the catalogue aside to catalog.sqlite.damaged and "
                            "makes it anew from the footers\n"
-                           "of sealed files. Rows that were not sealed yet, and deletions since "
-                           "the last seal, are lost and\n"
-                           "reported. Nobody else may have the database open.";
+                           "of sealed files. Rows that were not sealed yet are lost; deleted rows "
+                           "that were still stored come\n"
+                           "back. Segments that cannot be opened are left out, and the next "
+                           "writer removes their files: copy\n"
+                           "the directory first. Nobody else may have the database open.";
 
 struct check {
     const struct cli *cli;

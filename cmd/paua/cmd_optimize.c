@@ -6,7 +6,7 @@
 #include "progress.h"
 
 static const struct option_spec options[] = {
-    {"threads", 0, "N", "threads; default all cores"},
+    {"threads", 0, "N", "at most N threads; merging takes one"},
     {"progress", 0, NULL, "show progress without a terminal too"},
     {NULL, 0, NULL, NULL},
 };

@@ -71,6 +71,9 @@ static int remove_all(const struct cli *cli, const struct session *session, stru
         json_line(json_pack("{s:I, s:I}", "deleted", (json_int_t)removal.deleted, "missing",
                             (json_int_t)removal.missing));
     if (removal.missing == 0) return EXIT_OK;
+    if (removal.deleted == 0)
+        return fail("none of %zu keys found, in collection \"%s\", nothing was deleted",
+                    list->count, paua_collection_name(session->collection));
     return fail("%llu of %zu keys not found, in collection \"%s\", the others were deleted",
                 (unsigned long long)removal.missing, list->count,
                 paua_collection_name(session->collection));

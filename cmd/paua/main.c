@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 
     /* Widths of characters (wcwidth) need a UTF-8 locale; numbers keep the dot. */
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) setlocale(LC_CTYPE, "");
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) argv[1] += strlen("--");
     rc = run_line(&cli, argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout) != 0)
         return fail("cannot write, to standard output, see whether its disk is full");

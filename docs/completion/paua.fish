@@ -21,7 +21,7 @@ complete -c paua -l durability -xa 'full batch off' -d 'when writes are durable;
 complete -c paua -l no-mmap -d 'read files with pread instead of mapping them'
 complete -c paua -l verify -xa 'touch header' -d 'check pages when first read, or headers only'
 complete -c paua -s q -l quiet -d 'no notes and no progress'
-complete -c paua -l help -d 'show help and exit'
+complete -c paua -s h -l help -d 'show help and exit'
 
 complete -c paua -n __fish_use_subcommand -a create -d 'create a collection, and the database if it is missing'
 complete -c paua -n __fish_use_subcommand -a drop -d 'remove a collection with all its rows'
@@ -91,7 +91,7 @@ complete -c paua -n '__fish_seen_subcommand_from search' -l timeout -x -d 'give 
 complete -c paua -n '__fish_seen_subcommand_from search' -l threads -x -d 'threads; default 1 for one query, else all cores'
 complete -c paua -n '__fish_seen_subcommand_from search' -l no-document -d 'leave the documents out'
 
-complete -c paua -n '__fish_seen_subcommand_from optimize' -l threads -x -d 'threads; default all cores'
+complete -c paua -n '__fish_seen_subcommand_from optimize' -l threads -x -d 'at most N threads; merging takes one'
 complete -c paua -n '__fish_seen_subcommand_from optimize' -l progress -d 'show progress without a terminal too'
 
 complete -c paua -n '__fish_seen_subcommand_from check' -l rebuild -d 'make a lost catalogue anew from the sealed files'

@@ -11,7 +11,8 @@
  *           must be closed before their database. Hits and cursors may outlive both.
  * Threads   paua_db and paua_collection may be used by many threads at once. A paua_hits or a
  *           paua_cursor belongs to one thread at a time.
- * Fork      After a fork, every call in the child on an inherited handle fails (PAUA_EFORKED).
+ * Fork      After a fork, every call in the child on an inherited handle fails (PAUA_EFORKED). The
+ *           locks stay held until the child, too, has ended or called exec.
  * Strings   UTF-8. Input strings and arrays are borrowed for the length of the call.
  * Options   Structs of options begin with `size` (sizeof as the caller compiled it); zero means
  *           the default for every other field; NULL means all defaults. Fields are only appended.
@@ -114,8 +115,8 @@ typedef enum paua_verify {
 
 typedef struct paua_open_opts {
     size_t size;
-    bool create;                /* make the database if the directory is missing or empty */
-    bool read_only;             /* never writes, not even locks */
+    bool create;                /* make the database if there is none in the directory */
+    bool read_only;             /* never writes, not even locks; SQLite may leave -wal and -shm */
     bool in_memory;             /* path is ignored; nothing outlives the handle */
     bool no_mmap;               /* read with pread: slower, smaller, and safe from truncation */
     paua_durability durability; /* default PAUA_FULL */
@@ -131,8 +132,9 @@ typedef struct paua_open_opts {
  *   db     receives the handle; close it with paua_close().
  *
  * Errors: PAUA_ENOTFOUND (no database there and create not set), PAUA_EINVAL (the path is not a
- * paua database), PAUA_EVERSION, PAUA_ECORRUPT, PAUA_EREADONLY (read-only medium and read_only not
- * set), PAUA_ENOTSUP (network file system opened for writing), PAUA_EIO, PAUA_ENOMEM.
+ * paua database), PAUA_EVERSION, PAUA_ECORRUPT (also: data files, but no catalogue), PAUA_EREADONLY
+ * (read-only medium and read_only not set), PAUA_ENOTSUP (network file system opened for writing),
+ * PAUA_EIO, PAUA_ENOMEM.
  * Where the medium is read-only and no writer is at work, the database is opened immutable.
  * A file that is cut short while it is mapped raises SIGBUS when touched: no_mmap avoids it.
  * Cost: a few file reads; collections are opened on demand. */
@@ -181,8 +183,10 @@ typedef struct paua_check_opts {
  * Returns PAUA_OK if all is well, PAUA_ECORRUPT if anything fatal was found (each finding has been
  * reported), or an error that kept it from looking. Works beside writers and on damaged databases.
  * rebuild: the catalogue is moved aside to catalog.sqlite.damaged and made anew from the footers of
- * sealed files; rows that were not sealed yet, and deletions since the last seal, are lost and
- * reported. Needs that nobody has the database open. Cost: reads the whole database once. */
+ * sealed files; rows that were not sealed yet are lost, and deleted rows that were still stored are
+ * back, which is reported. Segments that cannot be opened are reported and left out, and the next
+ * opening for writing removes their files. Needs that nobody has the database open. Cost: reads the
+ * whole database once. */
 PAUA_API paua_status paua_check(const char *path, const paua_check_opts *opts, paua_error *err);
 
 /* ---------------------------------------------------------------------------------------------
@@ -297,9 +301,11 @@ typedef struct paua_write_opts {
  *
  *   insert   the key must be new (PAUA_EEXISTS); every vector field must be given.
  *   upsert   inserts, or replaces what is given and keeps what is not.
- *   update   the key must exist (PAUA_ENOTFOUND); replaces what is given.
+ *   update   the key must exist (PAUA_ENOTFOUND); replaces what is given. It costs what an insert
+ *            does: the row is written anew, with what is kept copied.
  *   delete   the key must exist (PAUA_ENOTFOUND).
  *
+ * At most 1,048,576 rows a call (PAUA_EINVAL).
  * Vectors with NaN or infinity are refused with the component's index (PAUA_EINVAL). A key twice
  * in one batch acts in order. Returns PAUA_OK if all rows were written; PAUA_EPARTIAL if some were
  * refused (err describes the first); with all_or_nothing the first refusal's status. PAUA_EBUSY:
@@ -323,7 +329,7 @@ PAUA_API paua_status paua_delete(paua_collection *collection, const paua_keys *k
 
 typedef struct paua_optimize_opts {
     size_t size;
-    uint32_t threads; /* 0: all cores; merging is bound by the disk and takes one */
+    uint32_t threads; /* at most so many, 0: all cores; merging, bound by the disk, takes one */
     paua_progress_fn progress;
     void *progress_arg;
     const paua_cancel *cancel;
@@ -400,8 +406,9 @@ PAUA_API void paua_hits_close(paua_hits *hits);
  *   queries   n x dim floats, row-major, `stride` floats apart (0 means dim). NaN or infinity:
  *             PAUA_EINVAL with the query and component.
  *   opts      k is required.
- *   hits      on success n lists, each of min(k, matching rows), by distance, ties by key; on
- *             failure empty. Holds its snapshot until searched again or closed.
+ *   hits      on success n lists, each of min(k, matching rows), by distance, ties by key; as they
+ *             were if an argument was refused, empty on another failure. Holds its snapshot until
+ *             searched again or closed.
  *
  * All queries see one snapshot. A batch gives the same bits as its queries one by one.
  * Errors: PAUA_EINVAL, PAUA_ENOTFOUND (no such field), PAUA_ETIMEOUT, PAUA_ECANCELED,

@@ -237,17 +237,19 @@ static paua_status catalog_own(paua_db *db, struct catalog **catalog, paua_error
 static paua_status backup_run(struct backup *b, paua_error *err)
 {
     bool memory = dir_in_memory(b->db->dir), gone = true;
+    paua_error tried;
     paua_status status = PAUA_OK;
 
     if (memory)
         b->catalog = db_lock_reader(b->db);
     else
-        status = catalog_own(b->db, &b->catalog, err);
+        status = catalog_own(b->db, &b->catalog, &tried);
     if (status == PAUA_OK) {
         status = PAUA_EIO;
         for (int i = 0; i < TRIES && status != PAUA_OK && gone; i++)
-            status = backup_once(b, &gone, err);
+            status = backup_once(b, &gone, &tried);
     }
+    if (status != PAUA_OK && err != NULL) *err = tried;
     if (memory)
         db_unlock_reader(b->db);
     else

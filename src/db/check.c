@@ -3,6 +3,7 @@
  * A collection is opened as any reader would, without maps, so that its files stay even if a merge
  * drops them meanwhile, and a file that shrinks is an error and no signal. Where it cannot be
  * opened, its files are tried one by one, so that each damaged one is named. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 #include "db/validate.h"
 
 #define RESTORE "restore it from a backup, or drop the collection"
+#define REBUILD "restore it from a backup, or run paua check --rebuild"
+#define MESSAGE_NBYTES 640u
 
 void check_report(struct check *check, bool fatal, const char *file, const char *what,
                   const char *advice)
@@ -26,20 +29,53 @@ void check_report(struct check *check, bool fatal, const char *file, const char 
     if (check->opts->finding != NULL) check->opts->finding(check->opts->finding_arg, &finding);
 }
 
+static bool names_a_file(const char *name)
+{
+    enum file_kind kind;
+    uint64_t number;
+    bool temporary;
+
+    return strcmp(name, CATALOG_NAME) == 0 || file_name_parse(name, &number, &kind, &temporary);
+}
+
+void check_report_message(struct check *check, const char *file, const char *message,
+                          const char *advice)
+{
+    char text[MESSAGE_NBYTES], *what = text, *at, *own = NULL;
+
+    snprintf(text, sizeof text, "%s", message);
+    for (at = strstr(text, "; "); at != NULL; at = strstr(at + 1, "; "))
+        own = at;
+    if (own != NULL) {
+        *own = '\0';
+        if (advice == NULL) advice = own + 2;
+    }
+    at = strstr(text, ": ");
+    if (at != NULL) {
+        *at = '\0';
+        if (file == NULL && names_a_file(text)) file = text;
+        if (file != NULL && strcmp(file, text) == 0)
+            what = at + 2;
+        else
+            *at = ':';
+    }
+    check_report(check, true, file, what, advice != NULL ? advice : RESTORE);
+}
+
 static void sqlite_finding(void *arg, const char *text)
 {
-    check_report(arg, true, CATALOG_NAME, text,
-                 "restore from a backup, or run paua check --rebuild");
+    check_report(arg, true, CATALOG_NAME, text, REBUILD);
 }
 
 static void view_finding(void *arg, const char *file, const char *what)
 {
-    check_report(arg, true, file, what, RESTORE);
+    check_report_message(arg, file, what, RESTORE);
 }
 
 struct naming {
     struct check *check;
     struct dir *dir;
+    const char *said; /* has been reported */
     struct schema schema;
 };
 
@@ -55,7 +91,8 @@ static void file_try(struct naming *n, const struct file_header *header, const s
     status = data_file_open_sealed(n->dir, header, ref, opts, &file, &err);
     if (status == PAUA_OK) status = data_file_verify(file, &err);
     file_name(name, ref->number, header->kind);
-    if (status != PAUA_OK) check_report(n->check, true, name, err.message, RESTORE);
+    if (status != PAUA_OK && strcmp(err.message, n->said) != 0)
+        check_report_message(n->check, name, err.message, RESTORE);
     data_file_unref(file);
 }
 
@@ -92,9 +129,10 @@ static paua_status schema_keep(void *arg, uint64_t id, paua_bytes record)
     return schema_decode(record.data, record.nbytes, &n->schema);
 }
 
-static void collection_name_damage(struct check *check, paua_db *db, uint32_t number)
+static void collection_name_damage(struct check *check, paua_db *db, uint32_t number,
+                                   const char *said)
 {
-    struct naming n = {.check = check, .dir = db->dir};
+    struct naming n = {.check = check, .dir = db->dir, .said = said};
     struct catalog *catalog = db_lock_reader(db);
 
     if (catalog_each(catalog, TABLE_COLLECTION, number, number, schema_keep, &n, NULL) == PAUA_OK)
@@ -117,8 +155,8 @@ static paua_status collection_check(struct check *check, paua_db *db, const stru
 
     if (status == PAUA_ENOTFOUND) return PAUA_OK; /* dropped meanwhile */
     if (status != PAUA_OK) {
-        check_report(check, true, NULL, local.message, RESTORE);
-        collection_name_damage(check, db, schema->collection);
+        check_report_message(check, NULL, local.message, status == PAUA_ECORRUPT ? RESTORE : NULL);
+        collection_name_damage(check, db, schema->collection, local.message);
         return status == PAUA_ENOMEM ? error_set_nomem(err) : PAUA_OK;
     }
     view = collection_peek(c);
@@ -140,8 +178,7 @@ static paua_status schema_collect(void *arg, uint64_t id, paua_bytes record)
     struct schema schema;
 
     if (schema_decode(record.data, record.nbytes, &schema) != PAUA_OK || schema.collection != id) {
-        check_report(s->check, true, NULL, "the schema of a collection is damaged",
-                     "restore from a backup, or run paua check --rebuild");
+        check_report(s->check, true, NULL, "the schema of a collection is damaged", REBUILD);
         return PAUA_OK;
     }
     if (mem_grow((void **)&s->items, &s->capacity, s->count + 1, sizeof schema) != 0)
@@ -160,8 +197,7 @@ static paua_status collections_check(struct check *check, paua_db *db, paua_erro
                           &local);
     db_unlock_reader(db);
     if (status == PAUA_ECORRUPT || status == PAUA_EIO) {
-        check_report(check, true, NULL, local.message,
-                     "restore from a backup, or run paua check --rebuild");
+        check_report_message(check, NULL, local.message, REBUILD);
         status = PAUA_OK;
     }
     if (status == PAUA_ENOMEM) error_set_nomem(err);
@@ -185,7 +221,11 @@ static void stray_each(void *arg, const char *name, uint64_t nbytes)
 
     (void)nbytes;
     if (!file_name_parse(name, &number, &kind, &temporary)) return;
-    if (temporary || !used_files_has(&s->used, number))
+    if (!temporary && used_files_has(&s->used, number)) return;
+    if (s->check->opts->rebuild)
+        check_report(s->check, false, name, "the new catalogue does not refer to it",
+                     "copy it if it may hold rows: the next opening for writing removes it");
+    else
         check_report(s->check, false, name, "no record refers to it: a crash's leftover",
                      "nothing: the next opening for writing removes it");
 }
@@ -211,8 +251,9 @@ static paua_status open_check(struct check *check, paua_error *err)
     paua_status status = paua_open(check->path, &opts, &db, &local);
 
     if (status == PAUA_ECORRUPT || status == PAUA_EINVAL) {
-        check_report(check, true, CATALOG_NAME, local.message,
-                     "restore from a backup, or run paua check --rebuild");
+        check_report_message(check, CATALOG_NAME, local.message,
+                             status == PAUA_ECORRUPT ? REBUILD
+                                                     : "check the path; if it is right: " REBUILD);
         return PAUA_OK;
     }
     if (status != PAUA_OK) {
@@ -224,8 +265,7 @@ static paua_status open_check(struct check *check, paua_error *err)
     if (status == PAUA_ENOMEM)
         error_set_nomem(err);
     else if (status != PAUA_OK)
-        check_report(check, true, CATALOG_NAME, local.message,
-                     "restore from a backup, or run paua check --rebuild");
+        check_report_message(check, CATALOG_NAME, local.message, REBUILD);
     if (status != PAUA_ENOMEM) status = collections_check(check, db, err);
     if (status == PAUA_OK) status = strays_report(check, db, err);
     paua_close(db);
@@ -236,16 +276,19 @@ paua_status paua_check(const char *path, const paua_check_opts *opts, paua_error
 {
     static const paua_check_opts defaults = {.size = sizeof defaults};
     struct check check = {.opts = opts != NULL ? opts : &defaults, .path = path};
+    struct dir *dir;
     paua_status status;
 
     if (check.opts->size < sizeof *opts)
         return error_set(err, PAUA_EINVAL, "paua_check_opts.size is not set");
     if (path == NULL || path[0] == '\0')
         return error_set(err, PAUA_EINVAL, "the path is empty; name the database's directory");
+    status = dir_open(path, false, true, &dir, err); /* a wrong path is no damage */
+    if (status != PAUA_OK) return status;
+    dir_close(dir);
     if (check.opts->rebuild) {
         status = check_rebuild(&check, err);
         if (status != PAUA_OK) return status;
-        check.fatal = false; /* what was lost has been reported; now: is the rest whole? */
     }
     status = open_check(&check, err);
     if (status != PAUA_OK || !check.fatal) return status;

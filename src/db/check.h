@@ -16,6 +16,11 @@ struct check {
 void check_report(struct check *check, bool fatal, const char *file, const char *what,
                   const char *advice);
 
+/* Passes on a call's message, "FILE: what; advice", each of the three once. file: NULL: the one
+ * that the message names, else the catalogue. advice: NULL: the message's own. */
+void check_report_message(struct check *check, const char *file, const char *message,
+                          const char *advice);
+
 /* Makes a new catalogue from the footers of sealed files. */
 paua_status check_rebuild(struct check *check, paua_error *err);
 

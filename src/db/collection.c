@@ -2,6 +2,7 @@
  * twice is one state with two handles. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "db/db.h"
@@ -46,7 +47,7 @@ static struct paua_collection *collection_new(paua_db *db, const struct schema *
     pthread_mutex_init(&c->write_mutex, NULL);
     pthread_mutex_init(&c->queue_mutex, NULL);
     pthread_mutex_init(&c->optimize_mutex, NULL);
-    pthread_cond_init(&c->queue_full, NULL);
+    clock_cond_init(&c->queue_full);
     return c;
 }
 
@@ -207,7 +208,8 @@ static bool close_alone(struct paua_collection *c)
         if (!sync_due(c)) return true;
         c->busy++;
         pthread_mutex_unlock(&c->db->mutex);
-        collection_sync(c, NULL); /* a failure poisons the database, so there is no second try */
+        if (collection_sync(c, NULL) == PAUA_OK) /* a failure poisons: there is no second try */
+            db_sync_catalog(c->db, NULL);
         pthread_mutex_lock(&c->db->mutex);
         c->busy--;
     }
@@ -364,6 +366,7 @@ paua_status paua_collection_create(paua_db *db, const char *name, const paua_sch
         collection_free(c);
         return status;
     }
+    db_settle(db); /* a failure poisons; the collection is there */
     *collection = list_add_or_share(c);
     return PAUA_OK;
 }

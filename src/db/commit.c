@@ -189,6 +189,13 @@ static paua_status writers_flush(struct group *g, paua_error *err)
     return status;
 }
 
+/* The record of a commit under PAUA_FULL says that all before it is synced too, so a group that
+ * only deletes syncs what a writer under PAUA_BATCH may have left unsynced. */
+static bool flush_due(const struct group *g)
+{
+    return g->count > 0 || g->c->durable_sequence < g->view->head.last_sequence;
+}
+
 static paua_status append_all(struct group *g, paua_error *err)
 {
     paua_status status = keys_collect(g, err);
@@ -198,7 +205,7 @@ static paua_status append_all(struct group *g, paua_error *err)
     if (status == PAUA_OK && g->c->heap != NULL) status = documents_append(g, err);
     if (status == PAUA_OK) status = deletes_collect(g, err);
     if (status == PAUA_OK && (g->keys.failed || g->lengths.failed)) status = error_set_nomem(err);
-    return status == PAUA_OK && g->count > 0 ? writers_flush(g, err) : status;
+    return status == PAUA_OK && flush_due(g) ? writers_flush(g, err) : status;
 }
 
 static paua_status record_make(struct group *g, struct view *next, struct writer *w,
@@ -281,6 +288,8 @@ paua_status group_commit(struct group *g, paua_error *err)
         return status;
     }
     if (g->c->db->opts.durability == PAUA_FULL) g->c->durable_sequence = next->head.last_sequence;
+    /* Readers of the new view must find vector keys in the file: those staged are about to go. */
+    next->tail->staged_first = UINT32_MAX;
     collection_publish(g->c, next);
     return PAUA_OK;
 }

@@ -7,7 +7,7 @@
 #include "db/db.h"
 
 struct paua_cursor {
-    const paua_db *db;
+    uint32_t forks; /* of the database, which may be closed by now */
     struct view *view;
     struct paua_read_opts opts;
     struct place *places; /* a fetch: one a key; NULL: walk everything */
@@ -44,7 +44,7 @@ static paua_status cursor_new(paua_collection *c, const paua_read_opts *opts, pa
         return error_set(err, PAUA_EINVAL, "paua_read_opts.size is not set");
     k = mem_zalloc(1, sizeof *k);
     if (k == NULL) return error_set_nomem(err);
-    k->db = c->db;
+    k->forks = c->db->forks;
     if (opts != NULL) k->opts = *opts;
     for (uint32_t f = 0; f < c->schema.field_count; f++)
         floats += c->schema.fields[f].dim;
@@ -143,7 +143,7 @@ paua_status paua_cursor_next(paua_cursor *cursor, const paua_record **record, pa
     paua_status status;
 
     if (cursor == NULL) return error_set(err, PAUA_EINVAL, "the cursor is NULL");
-    status = db_check(cursor->db, err);
+    status = forks_check(cursor->forks, err);
     if (status != PAUA_OK) return status;
     if (cursor->places != NULL ? cursor->next >= cursor->place_count : !walk(cursor, &place)) {
         *record = NULL;

@@ -75,6 +75,9 @@ struct paua_collection {
     pthread_mutex_t optimize_mutex;
 };
 
+/* PAUA_EFORKED if there was a fork since `forks` was taken from a database: for hits and cursors,
+ * which may outlive it. */
+paua_status forks_check(uint32_t forks, paua_error *err);
 /* PAUA_EFORKED in a forked child, PAUA_EINVAL for NULL. */
 paua_status db_check(const paua_db *db, paua_error *err);
 paua_status db_check_writable(paua_db *db, paua_error *err);
@@ -94,8 +97,9 @@ bool db_poisoned(const paua_db *db);
 /* Makes all commits durable; a failure poisons the handle. writer_mutex is not held. */
 paua_status db_sync_catalog(paua_db *db, paua_error *err);
 
-/* Before files that the last commit dropped are removed: makes that commit durable, since under
- * PAUA_BATCH a power failure could take it back. writer_mutex is not held. */
+/* Makes the last commit durable, since under PAUA_BATCH a power failure could take it back: before
+ * files that it dropped are removed, and where no batch follows that would be synced in time.
+ * writer_mutex is not held. */
 paua_status db_settle(paua_db *db);
 
 /* Takes `count` file numbers that nobody else will ever use. */

@@ -3,7 +3,6 @@
  *
  * What is damaged cannot be opened, but it can be dropped: its number and name suffice. Then no
  * list of its files can be trusted, and the next sweep removes them. */
-
 #include "base/error.h"
 #include "db/db.h"
 #include "db/files.h"
@@ -23,11 +22,7 @@ static paua_status records_delete(struct catalog *catalog, uint32_t collection, 
 
 static void view_unlink(paua_db *db, const struct schema *schema, const struct view *view)
 {
-    struct part tail = {.heap.number = view->head.tail_heap};
-
-    for (uint32_t f = 0; f < schema->field_count; f++)
-        tail.vectors[f].number = view->head.tail_vectors[f];
-    files_unlink_part(db->dir, schema, &tail);
+    files_unlink_tail(db->dir, schema, &view->head);
     for (uint32_t i = 0; i < view->segment_count; i++) {
         const struct manifest *manifest = &view->segments[i].segment->manifest;
 
@@ -89,13 +84,17 @@ static paua_status drop_damaged(paua_db *db, const char *name, paua_error *err)
 paua_status paua_collection_drop(paua_db *db, const char *name, paua_error *err)
 {
     struct paua_collection *c;
+    paua_error refused;
     paua_status status = db_check_writable(db, err);
     bool shared;
 
     if (status != PAUA_OK) return status;
-    status = paua_collection_open(db, name, &c, err);
+    status = paua_collection_open(db, name, &c, &refused);
     if (status == PAUA_ECORRUPT) return drop_damaged(db, name, err);
-    if (status != PAUA_OK) return status;
+    if (status != PAUA_OK) {
+        if (err != NULL) *err = refused;
+        return status;
+    }
     pthread_mutex_lock(&db->mutex);
     shared = c->handles > 1;
     pthread_mutex_unlock(&db->mutex);

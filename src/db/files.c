@@ -45,3 +45,12 @@ void files_unlink_part(struct dir *dir, const struct schema *schema, const struc
                      files_vector_header(schema, f, part->vectors[f].number).kind);
     files_unlink(dir, part->heap.number, FILE_HEAP);
 }
+
+void files_unlink_tail(struct dir *dir, const struct schema *schema, const struct head *head)
+{
+    struct part tail = {.heap.number = head->tail_heap};
+
+    for (uint32_t f = 0; f < schema->field_count; f++)
+        tail.vectors[f].number = head->tail_vectors[f];
+    files_unlink_part(dir, schema, &tail);
+}

@@ -11,7 +11,7 @@
 #include "db/search.h"
 
 struct paua_hits {
-    const paua_db *db; /* of the last search; NULL before it */
+    uint32_t forks; /* of the database last searched, which may be closed by now */
     struct view *view;
     size_t n;
     struct topk *best; /* capacity of them; n in use */
@@ -279,7 +279,7 @@ paua_status paua_search(paua_collection *collection, const float *queries, size_
         return status;
     }
     view_unref(hits->view);
-    hits->db = collection->db;
+    hits->forks = collection->db->forks;
     hits->view = view;
     hits->n = n;
     return PAUA_OK;
@@ -307,7 +307,7 @@ paua_status paua_hits_document(paua_hits *hits, size_t query, size_t i, paua_byt
 
     if (hits == NULL || query >= hits->n || i >= hits->best[query].count)
         return error_set(err, PAUA_EINVAL, "there is no hit %zu of query %zu", i, query);
-    status = db_check(hits->db, err);
+    status = forks_check(hits->forks, err);
     if (status != PAUA_OK) return status;
     c = hits->best[query].heap[i];
     return view_document(hits->view, (struct place){c.source, c.row}, &hits->document, document,

@@ -34,7 +34,6 @@ struct load {
     uint64_t durable; /* batches up to here were synced */
     bool torn;
     uint32_t next_segment;
-    uint32_t digest;
     struct writer scratch;
     paua_error *err;
 };
@@ -82,8 +81,8 @@ static struct segment *segment_reuse(const struct load *l, uint64_t number, uint
     return NULL;
 }
 
-/* Decodes one manifest into the next slot of the view; files are opened later, since the catalogue
- * may not be called from here. */
+/* Opens one segment into the next slot of the view; its deletions are loaded later, since the
+ * catalogue may not be called from here. */
 static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
 {
     struct load *l = arg;
@@ -107,9 +106,8 @@ static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
         manifest_free(&manifest);
         return PAUA_OK;
     }
-    status = segment_open(l->db->dir, l->schema, &manifest, crc, l->db->file_opts, NULL, 0,
-                          &slot->segment, l->err);
-    return status;
+    return segment_open(l->db->dir, l->schema, &manifest, crc, l->db->file_opts, NULL, 0,
+                        &slot->segment, l->err);
 }
 
 static int by_first_row(const void *a, const void *b)
@@ -374,9 +372,11 @@ paua_status load_view(struct paua_collection *c, struct view *old, struct view *
 {
     paua_status status = PAUA_OK;
     uint64_t generation = UINT64_MAX;
+    /* A try that fails, or a torn batch, is not the caller's failure yet. */
+    paua_error tried = {.row = PAUA_NO_ROW};
 
     for (int attempt = 0; attempt < SNAPSHOT_TRIES; attempt++) {
-        struct load l = {.c = c, .db = c->db, .schema = &c->schema, .old = old, .err = err};
+        struct load l = {.c = c, .db = c->db, .schema = &c->schema, .old = old, .err = &tried};
 
         l.catalog = db_lock_reader(c->db);
         status = load_once(&l);
@@ -390,5 +390,6 @@ paua_status load_view(struct paua_collection *c, struct view *old, struct view *
         if (status != PAUA_ECORRUPT || l.head.generation == generation) break;
         generation = l.head.generation;
     }
+    if (status != PAUA_OK && err != NULL) *err = tried;
     return status;
 }

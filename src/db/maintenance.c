@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "db/db.h"
@@ -72,7 +73,7 @@ static void wait_for_work(paua_db *db, struct maintenance *m)
         pthread_cond_wait(&m->changed, &m->mutex);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += db->opts.batch_ms / 1000;
     until.tv_nsec += (long)(db->opts.batch_ms % 1000) * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -109,7 +110,7 @@ paua_status maintenance_start(paua_db *db, paua_error *err)
 
     if (m == NULL) return error_set_nomem(err);
     pthread_mutex_init(&m->mutex, NULL);
-    pthread_cond_init(&m->changed, NULL);
+    clock_cond_init(&m->changed);
     db->maintenance = m;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's business */

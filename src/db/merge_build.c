@@ -186,17 +186,23 @@ static paua_status part_write(struct merge *m, size_t first, size_t end, struct 
     return status;
 }
 
-/* How far the rewritten pieces from `first` on share one new part. */
+/* How far the rewritten pieces from `first` on share one new part. Its row ids must lie within 32
+ * bits of each other, as they need not where much between two old rows has died. */
 static size_t rewrite_end(const struct merge *m, size_t first, uint32_t *rows)
 {
-    uint64_t row_nbytes = schema_row_nbytes(&m->c->schema.fields[0]);
-    size_t end = first;
+    uint64_t row_nbytes = schema_row_nbytes(&m->c->schema.fields[0]), first_id = 0;
+    size_t end;
 
     *rows = 0;
-    while (end < m->piece_count && m->pieces[end].rewrite) {
-        if (*rows > 0 && (*rows + (uint64_t)m->pieces[end].count) * row_nbytes > PART_NBYTES_MAX)
+    for (end = first; end < m->piece_count && m->pieces[end].rewrite; end++) {
+        const struct piece *piece = &m->pieces[end];
+
+        if (piece->count == 0) continue;
+        if (*rows == 0) first_id = old_row_id(m, piece, 0);
+        if (*rows > 0 && ((*rows + (uint64_t)piece->count) * row_nbytes > PART_NBYTES_MAX ||
+                          old_row_id(m, piece, piece->count - 1) - first_id >= UINT32_MAX))
             break;
-        *rows += m->pieces[end++].count;
+        *rows += piece->count;
     }
     return end;
 }

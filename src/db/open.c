@@ -16,13 +16,17 @@ static _Atomic uint32_t fork_count;
 static void count_fork(void) { atomic_fetch_add(&fork_count, 1); }
 static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
+paua_status forks_check(uint32_t forks, paua_error *err)
+{
+    if (forks == atomic_load(&fork_count)) return PAUA_OK;
+    return error_set(err, PAUA_EFORKED,
+                     "the database was opened before a fork; open it again in the child");
+}
+
 paua_status db_check(const paua_db *db, paua_error *err)
 {
     if (db == NULL) return error_set(err, PAUA_EINVAL, "the database handle is NULL");
-    if (db->forks != atomic_load(&fork_count))
-        return error_set(err, PAUA_EFORKED,
-                         "the database was opened before a fork; open it again in the child");
-    return PAUA_OK;
+    return forks_check(db->forks, err);
 }
 
 paua_status db_check_writable(paua_db *db, paua_error *err)
@@ -140,6 +144,46 @@ bool db_immutable(const paua_db *db)
            !locks_writer_present(db->locks);
 }
 
+static void note_data_file(void *arg, const char *name, uint64_t nbytes)
+{
+    enum file_kind kind;
+    uint64_t number;
+    bool temporary;
+
+    (void)nbytes;
+    if (file_name_parse(name, &number, &kind, &temporary) && !temporary) *(bool *)arg = true;
+}
+
+/* Data files are made only when the catalogue's making is durable. So where there are some and no
+ * catalogue, it was lost, and a new one would have them swept away: only rebuilding makes one. */
+static paua_status writer_open(paua_db *db, struct catalog_opts opts, paua_error *err)
+{
+    bool data_files = false;
+    paua_status status = PAUA_OK;
+
+    if (opts.create) status = dir_list(db->dir, note_data_file, &data_files, err);
+    if (status != PAUA_OK) return status;
+    opts.create = opts.create && !data_files;
+    status = catalog_open(db->dir, &opts, &db->writer, err);
+    if (status == PAUA_OK && opts.create && opts.durability == PAUA_BATCH)
+        status = catalog_sync(db->writer, err);
+    return status;
+}
+
+/* No catalogue, or an empty one: is there no database, or is it damaged? */
+static paua_status missing_explain(paua_db *db, paua_error *err)
+{
+    bool data_files = false;
+
+    if (db->dir == NULL || dir_list(db->dir, note_data_file, &data_files, NULL) != PAUA_OK ||
+        !data_files)
+        return PAUA_ENOTFOUND;
+    return error_set(err, PAUA_ECORRUPT,
+                     "%s: there are data files but no catalogue; restore it from a backup, or run "
+                     "paua check --rebuild",
+                     dir_path(db->dir));
+}
+
 static paua_status catalogs_open(paua_db *db, paua_error *err)
 {
     struct catalog_opts opts = {.create = db->opts.create || db->opts.in_memory,
@@ -149,7 +193,9 @@ static paua_status catalogs_open(paua_db *db, paua_error *err)
     paua_status status;
 
     if (!db->opts.read_only) {
-        status = catalog_open(db->dir, &opts, &db->writer, err);
+        status = writer_open(db, opts, err);
+        /* SQLite has made its log. It syncs the log's name too, but ignores a failure. */
+        if (status == PAUA_OK) status = dir_sync(db->dir, err);
         if (status != PAUA_OK || dir_in_memory(db->dir)) return status;
     }
     opts.create = false;
@@ -219,6 +265,7 @@ paua_status paua_open(const char *path, const paua_open_opts *opts, paua_db **db
     pthread_mutex_init(&d->mutex, NULL);
     pthread_cond_init(&d->idle, NULL);
     status = db_set_up(d, path, err);
+    if (status == PAUA_ENOTFOUND) status = missing_explain(d, err);
     if (status != PAUA_OK) {
         db_free(d);
         return status;

@@ -2,7 +2,9 @@
  *
  * Each key file's footer holds its segment's manifest and the collection's schema. Key files are
  * taken newest generation first; one whose rows overlap those of a newer one is a merge's leftover.
- * Rows of tails and deletions since the last seal lived in the catalogue alone and are lost. */
+ * Rows of tails and deletions lived in the catalogue alone and are lost, but of rows with one key
+ * the older ones are known to be dead: an update deleted them.
+ * Cost: each key is looked up in its own segment and in each newer one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include "base/memory.h"
 #include "codec/manifest.h"
 #include "codec/record.h"
+#include "codec/rowset.h"
 #include "db/check.h"
 #include "db/db.h"
 #include "db/segment.h"
@@ -21,6 +24,7 @@
 struct found {
     struct manifest manifest;
     struct schema schema;
+    struct segment *segment; /* open while its collection is stored */
     bool taken;
 };
 
@@ -32,6 +36,7 @@ struct rebuild {
     uint64_t *numbers; /* of key files */
     size_t number_count, number_capacity;
     uint64_t file_max;
+    bool aside; /* there was a catalogue, and it has been moved */
     bool failed;
 };
 
@@ -53,6 +58,18 @@ static void file_each(void *arg, const char *name, uint64_t nbytes)
         r->numbers[r->number_count++] = number;
 }
 
+/* Opens a segment's files by a copy of its manifest. */
+static paua_status found_open(const struct rebuild *r, const struct found *found,
+                              struct segment **segment, paua_error *err)
+{
+    struct data_file_opts opts = {.no_mmap = true, .verify = PAUA_VERIFY_TOUCH};
+    struct manifest copy = found->manifest;
+
+    copy.parts = mem_dup(copy.parts, copy.part_count * sizeof copy.parts[0]);
+    if (copy.parts == NULL) return error_set_nomem(err);
+    return segment_open(r->dir, &found->schema, &copy, 0, opts, NULL, 0, segment, err);
+}
+
 /* Reads the descriptions in one key file, and opens all of the segment's files to see that they are
  * there and whole enough to open. */
 static paua_status found_read(struct rebuild *r, uint64_t number, struct found *found,
@@ -62,7 +79,6 @@ static paua_status found_read(struct rebuild *r, uint64_t number, struct found *
     struct data_file *file;
     struct file_ref ref;
     struct segment *segment;
-    struct manifest copy;
     paua_bytes m, s;
     paua_status status = data_file_open_any(r->dir, number, FILE_KEYS, opts, &file, &ref, err);
 
@@ -76,11 +92,8 @@ static paua_status found_read(struct rebuild *r, uint64_t number, struct found *
         return error_set(err, PAUA_ECORRUPT, "its descriptions are damaged");
     }
     found->manifest.keys = ref;
-    status = manifest_decode(m.data, m.nbytes, &copy);
     data_file_unref(file);
-    if (status != PAUA_OK) return error_set_nomem(err);
-    copy.keys = ref;
-    status = segment_open(r->dir, &found->schema, &copy, 0, opts, NULL, 0, &segment, err);
+    status = found_open(r, found, &segment, err);
     if (status == PAUA_OK) segment_unref(segment);
     if (status != PAUA_OK) manifest_free(&found->manifest);
     return status;
@@ -102,8 +115,9 @@ static paua_status found_collect(struct rebuild *r, paua_error *err)
         if (status == PAUA_OK)
             r->count++;
         else
-            check_report(r->check, true, name, local.message,
-                         "its segment is left out; restore it from a backup");
+            check_report_message(r->check, name, local.message,
+                                 "its segment is left out, and the next writer removes its files: "
+                                 "restore it from a backup");
     }
     return PAUA_OK;
 }
@@ -169,6 +183,66 @@ static paua_status record_put(struct catalog *catalog, enum table table, uint64_
     return status;
 }
 
+/* Adds to `dead` the older of two rows of segment i that have this key, or both if a newer segment
+ * has it too. */
+static paua_status key_outdated(struct rebuild *r, size_t i, size_t end, struct key key,
+                                uint32_t row, roaring_bitmap_t *dead, paua_error *err)
+{
+    uint64_t hash = key_hash(key);
+    uint32_t position = UINT32_MAX;
+    paua_status status = PAUA_OK;
+
+    for (size_t j = i + 1; j < end && status == PAUA_OK && position == UINT32_MAX; j++)
+        if (r->items[j].taken)
+            status = segment_find(r->items[j].segment, NULL, key, hash, &position, err);
+    if (status != PAUA_OK) return status;
+    if (position != UINT32_MAX) {
+        roaring_bitmap_add(dead, row);
+        return PAUA_OK;
+    }
+    status = segment_find(r->items[i].segment, dead, key, hash, &position, err);
+    if (status == PAUA_OK && position < row) roaring_bitmap_add(dead, position);
+    return status;
+}
+
+/* Stores which rows of segment i have a newer one of their key; *crc: of the record, 0: none. */
+static paua_status deleted_store(struct rebuild *r, struct catalog *catalog, size_t i, size_t end,
+                                 uint32_t *crc, paua_error *err)
+{
+    const struct segment *segment = r->items[i].segment;
+    uint64_t id = CATALOG_ID(segment->manifest.collection, segment->manifest.segment);
+    roaring_bitmap_t *dead = roaring_bitmap_create();
+    struct writer scratch = {0}, w = {0};
+    paua_status status = dead == NULL ? error_set_nomem(err) : PAUA_OK;
+
+    *crc = 0;
+    for (uint32_t row = 0; row < segment->rows && status == PAUA_OK; row++) {
+        struct key key;
+
+        status = segment_key(segment, row, &scratch, &key, err);
+        if (status == PAUA_OK) status = key_outdated(r, i, end, key, row, dead, err);
+        if (status == PAUA_ECORRUPT) status = PAUA_OK; /* the check that follows names the file */
+    }
+    if (status == PAUA_OK && !roaring_bitmap_is_empty(dead)) {
+        status = rowset_encode(dead, &w);
+        if (status == PAUA_OK) *crc = record_crc(w.bytes);
+        status = record_put(catalog, TABLE_DELETED, id, &w, status, err);
+    }
+    if (dead != NULL) roaring_bitmap_free(dead);
+    writer_free(&scratch);
+    writer_free(&w);
+    return status;
+}
+
+static paua_status segments_open(struct rebuild *r, size_t first, size_t end, paua_error *err)
+{
+    paua_status status = PAUA_OK;
+
+    for (size_t i = first; i < end && status == PAUA_OK; i++)
+        if (r->items[i].taken) status = found_open(r, &r->items[i], &r->items[i].segment, err);
+    return status;
+}
+
 /* Stores the segments of one collection: items first .. end - 1, in order of rows. */
 static paua_status collection_store(struct rebuild *r, struct catalog *catalog, size_t first,
                                     size_t end, paua_error *err)
@@ -177,22 +251,27 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
     struct head head = {
         .collection = schema->collection, .field_count = schema->field_count, .first_sequence = 1};
     struct writer w = {0};
-    paua_status status = PAUA_OK;
+    paua_status status = segments_open(r, first, end, err);
 
     for (size_t i = first; i < end && status == PAUA_OK; i++) {
         const struct manifest *m = &r->items[i].manifest;
+        uint32_t deleted_crc;
 
         if (!r->items[i].taken) continue;
+        status = deleted_store(r, catalog, i, end, &deleted_crc, err);
+        if (status != PAUA_OK) break;
         status = manifest_encode(m, &w);
         if (status == PAUA_OK)
             head.segments_digest =
-                head_digest(head.segments_digest, m->segment, record_crc(w.bytes), 0);
+                head_digest(head.segments_digest, m->segment, record_crc(w.bytes), deleted_crc);
         status = record_put(catalog, TABLE_SEGMENT, CATALOG_ID(m->collection, m->segment), &w,
                             status, err);
         head.segment_count++;
         head.next_row = last_row(m) + 1;
         if (m->generation >= head.generation) head.generation = m->generation + 1;
     }
+    for (size_t i = first; i < end; i++)
+        segment_unref(r->items[i].segment);
     head.tail_first_row = head.next_row;
     if (status == PAUA_OK)
         status = record_put(catalog, TABLE_COLLECTION, schema->collection, &w,
@@ -235,8 +314,9 @@ static paua_status all_store(struct rebuild *r, struct catalog *catalog, paua_er
 }
 
 /* The old catalogue and its log keep their bytes under another name. */
-static paua_status move_aside(struct dir *dir, paua_error *err)
+static paua_status move_aside(struct rebuild *r, paua_error *err)
 {
+    struct dir *dir = r->dir;
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     paua_status status = PAUA_OK;
 
@@ -245,7 +325,9 @@ static paua_status move_aside(struct dir *dir, paua_error *err)
 
         snprintf(from, sizeof from, "%s%s", CATALOG_NAME, suffixes[i]);
         snprintf(to, sizeof to, "%s%s%s", CATALOG_NAME, ASIDE, suffixes[i]);
-        if (dir_exists(dir, from)) status = dir_rename(dir, from, to, err);
+        if (!dir_exists(dir, from)) continue;
+        status = dir_rename(dir, from, to, err);
+        r->aside = true;
     }
     return status == PAUA_OK ? dir_sync(dir, err) : status;
 }
@@ -254,21 +336,30 @@ static paua_status rebuild_run(struct rebuild *r, paua_error *err)
 {
     struct catalog_opts opts = {.create = true, .busy_ms = 1000};
     struct catalog *catalog = NULL;
+    struct dir *memory = NULL;
     paua_status status = dir_list(r->dir, file_each, r, err);
 
     if (status == PAUA_OK && r->failed) status = error_set_nomem(err);
+    if (status == PAUA_OK && r->file_max == 0 && !dir_exists(r->dir, CATALOG_NAME))
+        status = error_set(err, PAUA_ENOTFOUND, "%s: there is no paua database; check the path",
+                           r->check->path);
     if (status == PAUA_OK) status = found_collect(r, err);
     if (status != PAUA_OK) return status;
     found_choose(r);
-    status = move_aside(r->dir, err);
-    if (status == PAUA_OK) status = catalog_open(r->dir, &opts, &catalog, err);
+    /* Beside a catalogue that is not full yet, every file would be swept away as unused. */
+    status = dir_open_memory(&memory, err);
+    if (status == PAUA_OK) status = catalog_open(memory, &opts, &catalog, err);
     if (status == PAUA_OK) status = all_store(r, catalog, err);
+    if (status == PAUA_OK) status = move_aside(r, err);
+    if (status == PAUA_OK) status = catalog_backup(catalog, r->dir, err);
     catalog_close(catalog);
+    dir_close(memory);
     if (status == PAUA_OK)
-        check_report(r->check, false, CATALOG_NAME ASIDE,
-                     "the catalogue was made anew; rows that were not sealed and deletions since "
-                     "their segment's last merge are lost",
-                     "look for missing and returned rows; remove this file when nothing is");
+        check_report(r->check, false, r->aside ? CATALOG_NAME ASIDE : CATALOG_NAME,
+                     "the catalogue was made anew; rows that were not sealed are lost, and deleted "
+                     "rows that were still stored are back",
+                     r->aside ? "look for missing and returned rows; then remove this file"
+                              : "look for missing and returned rows");
     return status;
 }
 

@@ -239,6 +239,7 @@ static paua_status seal_view(struct paua_collection *c, const struct view *view,
     struct writer record = {0};
     struct view *next = NULL;
     paua_status status = files_finish(c, view, &manifest, &record, err);
+    uint64_t number = manifest.segment;
 
     if (status == PAUA_OK)
         status = view_sealed(c, view, &manifest, record_crc(record.bytes), &next, err);
@@ -249,9 +250,11 @@ static paua_status seal_view(struct paua_collection *c, const struct view *view,
     writer_close_files(c); /* sealed, or to be reopened at their committed length */
     if (status != PAUA_OK) {
         view_unref(next);
+        if (!db_poisoned(c->db)) files_unlink(c->db->dir, number, FILE_KEYS);
         return status;
     }
     collection_publish(c, next);
+    db_settle(c->db); /* a backup may share the sealed files: they must not become a tail again */
     return PAUA_OK;
 }
 

@@ -156,10 +156,10 @@ static paua_status key_keep(struct group *g, struct key key)
     if (g->c->schema.key_kind != PAUA_KEY_VECTOR) return PAUA_OK;
     if (mem_grow((void **)&g->key_bytes, &g->key_capacity, g->count + 1, sizeof g->key_bytes[0]))
         return PAUA_ENOMEM;
+    g->view->tail->staged_keys = g->key_bytes; /* it may have moved, even if the rest fails */
     copy = arena_copy(&g->arena, key.bytes, key.nbytes);
     if (copy == NULL) return PAUA_ENOMEM;
     g->key_bytes[g->count] = copy;
-    g->view->tail->staged_keys = g->key_bytes;
     return PAUA_OK;
 }
 

@@ -137,12 +137,16 @@ static void file_each(void *arg, const char *name, uint64_t nbytes)
 paua_status sweep(paua_db *db, paua_error *err)
 {
     struct sweep s = {.db = db};
+    paua_error refused;
     paua_status status;
 
     if (dir_in_memory(db->dir)) return PAUA_OK;
-    status = locks_try_exclusive(db->locks, err);
+    status = locks_try_exclusive(db->locks, &refused);
     if (status == PAUA_EBUSY) return PAUA_OK;
-    if (status != PAUA_OK) return status;
+    if (status != PAUA_OK) {
+        if (err != NULL) *err = refused;
+        return status;
+    }
     if (used_files_load(db, &s.used) == PAUA_OK) /* a damaged record: keep all for paua check */
         status = dir_list(db->dir, file_each, &s, err);
     locks_drop_presence(db->locks);

@@ -80,7 +80,7 @@ static void group_run(struct paua_collection *c, struct write_request *list)
         for (struct write_request *r = list; r != NULL; r = r->next)
             request_fail(r, status, &err);
     c->commit_ns = clock_now_ns() - start;
-    if (atomic_load(&c->writing)) {
+    if (atomic_load(&c->writing) && !db_poisoned(c->db)) {
         view = collection_peek(c);
         /* The rows are committed: if sealing fails now, the next write tries again. */
         if (seal_due(view) && seal_tail(c, NULL) == PAUA_OK) maintenance_wake(c->db);
@@ -96,7 +96,7 @@ static void gather(struct paua_collection *c)
     uint64_t wait_ns = c->commit_ns / 8;
 
     if (c->last_group <= 1 || c->queue_count >= c->last_group) return;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)(wait_ns < 1000000 ? wait_ns : 1000000);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -123,8 +123,8 @@ static struct write_request *queue_take(struct paua_collection *c)
     return first;
 }
 
-/* Wakes n finished calls: a few directly, each of which wakes its share of the rest, so that whoever
- * wakes them can go on. A call that is woken may be gone at once. */
+/* Wakes n finished calls: a few directly, each of which wakes its share of the rest, so that
+ * whoever wakes them can go on. A call that is woken may be gone at once. */
 static void wake(struct write_request *list, uint32_t n)
 {
     uint32_t share = (n + WAKE_FANOUT - 1) / WAKE_FANOUT;

@@ -146,6 +146,7 @@ static paua_status files_make(struct paua_collection *c, struct view *next, paua
     next->head.tail_first_row = next->head.next_row;
     if (status == PAUA_OK)
         status = tail_open(c->db->dir, &c->schema, &next->head, c->db->file_opts, &next->tail, err);
+    if (status != PAUA_OK) files_unlink_tail(c->db->dir, &c->schema, &next->head);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* folder.c - see folder.h. Names are absolute and cut rather than checked: they are ours. */
 #include "crash/folder.h"
 
 #include <dirent.h>
@@ -19,9 +20,10 @@ static void must(bool good, const char *path)
 void folder_temporary(char path[FOLDER_PATH_NBYTES])
 {
     const char *base = getenv("TMPDIR");
+    const char *usual = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     char made[FOLDER_PATH_NBYTES], real[PATH_MAX];
 
-    snprintf(made, sizeof made, "%s/paua-crash-XXXXXX", base != NULL ? base : "/tmp");
+    snprintf(made, sizeof made, "%s/paua-crash-XXXXXX", base != NULL ? base : usual);
     must(mkdtemp(made) != NULL && realpath(made, real) != NULL, made);
     must(strlen(real) + 40 < FOLDER_PATH_NBYTES, real);
     strcpy(path, real);

@@ -9,7 +9,8 @@
 
 #define FOLDER_PATH_NBYTES 256u
 
-/* An empty directory of its own, absolute and without links, under $TMPDIR or /tmp. */
+/* An empty directory of its own, absolute and without links, under $TMPDIR, or in memory if the
+ * system has such a place. */
 void folder_temporary(char path[FOLDER_PATH_NBYTES]);
 /* Makes an empty directory in the place of what is there. */
 void folder_make(const char *path);

@@ -1,5 +1,5 @@
-/* hook.c - see hook.h. Paths are made absolute through /proc, so that whoever listens needs no table
- * of descriptors. */
+/* hook.c - see hook.h. Paths are made absolute through /proc, so that whoever listens needs no
+ * table of descriptors. */
 #include "crash/hook.h"
 
 #include <errno.h>
@@ -112,11 +112,21 @@ static int hooked_ftruncate(int fd, off_t length)
     return 0;
 }
 
+static bool is_directory(int fd)
+{
+    struct stat s;
+
+    return fstat(fd, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 static int sync_with(long number, int fd)
 {
-    if (refused(HOOK_SYNC)) return -1;
+    bool names = number == SYS_fdatasync && is_directory(fd); /* paua calls fsync() for those */
+    enum hook_op op = names ? HOOK_SYNC_NAMES : HOOK_SYNC;
+
+    if (refused(op)) return -1;
     if (!skip_syncs && syscall(number, fd) != 0) return -1;
-    tell(&(struct hook_call){.op = HOOK_SYNC, .fd = fd});
+    tell(&(struct hook_call){.op = op, .fd = fd});
     return 0;
 }
 

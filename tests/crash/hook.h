@@ -1,9 +1,10 @@
 /* hook.h - every system call with which paua and SQLite change files, seen and refused at will.
  *
  * hook_install() puts itself in the place of store/sys.h's table and of SQLite's own system calls.
- * fsync() and fdatasync(), which SQLite does not let anybody exchange, are defined by hook.c for the
- * whole program. Not seen: mkdir, hard links, kernel copies, what is written through a map (SQLite's
- * -shm file, which holds nothing that outlives the processes), and the words in the locks file. */
+ * fsync() and fdatasync(), which SQLite does not let anybody exchange, are defined by hook.c for
+ * the whole program. Not seen: mkdir, hard links, kernel copies, what is written through a map
+ * (SQLite's -shm file, which holds nothing that outlives the processes), and the words in the locks
+ * file. */
 #ifndef PAUA_TESTS_CRASH_HOOK_H
 #define PAUA_TESTS_CRASH_HOOK_H
 
@@ -11,12 +12,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum hook_op { HOOK_OPEN, HOOK_WRITE, HOOK_TRUNCATE, HOOK_SYNC, HOOK_RENAME, HOOK_UNLINK };
+enum hook_op {
+    HOOK_OPEN,
+    HOOK_WRITE,
+    HOOK_TRUNCATE,
+    HOOK_SYNC,
+    HOOK_SYNC_NAMES, /* SQLite's sync of a directory, whose failure it ignores */
+    HOOK_RENAME,
+    HOOK_UNLINK
+};
 
 /* One call that has succeeded. */
 struct hook_call {
     enum hook_op op;
-    int fd;           /* OPEN, WRITE, TRUNCATE, SYNC */
+    int fd;           /* OPEN, WRITE, TRUNCATE, SYNC, SYNC_NAMES */
     const char *path; /* absolute: OPEN, RENAME (from), UNLINK */
     const char *to;   /* absolute: RENAME */
     bool created;     /* OPEN: the file was not there before */

@@ -139,6 +139,7 @@ static void after(void *arg, const struct hook_call *call)
         changed(arg, call);
         break;
     case HOOK_SYNC:
+    case HOOK_SYNC_NAMES:
         synced(arg, call);
         break;
     case HOOK_RENAME:
@@ -169,6 +170,18 @@ void log_free(struct log *log)
         free(log->entries[i].bytes);
     free(log->entries);
     free(log->inodes);
+}
+
+size_t log_renames(const struct log *log, const char *suffix)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < log->count; i++) {
+        const char *found = strstr(log->entries[i].to, suffix);
+
+        count += found != NULL && strcmp(found, suffix) == 0;
+    }
+    return count;
 }
 
 size_t log_marks(const struct log *log, size_t count)

@@ -44,14 +44,17 @@ enum crash {
     CRASH_KILLED,       /* all that was done is there */
     CRASH_KILLED_TORN,  /* and half of the next write */
     CRASH_POWER_STRICT, /* only what was synced is there */
-    CRASH_POWER_NAMES, /* names and lengths are there, of bytes those that were synced; else zeros */
-    CRASH_POWER_MIXED, /* of what was not synced, names up to a point and some writes, by chance */
+    CRASH_POWER_NAMES,  /* names and lengths are there, but only synced bytes: the rest is zeros */
+    CRASH_POWER_MIXED,  /* of what was not synced, names up to a point and some writes, by chance */
     CRASH_COUNT
 };
 
 /* Makes the directory `path` (removing what is there) as a crash after the first `count` entries
  * leaves it. */
 void log_replay(const struct log *log, size_t count, enum crash crash, const char *path);
+
+/* How often a name that ends in `suffix` was renamed to. */
+size_t log_renames(const struct log *log, const char *suffix);
 
 /* Calls that had returned, and a word for messages about what came last. */
 size_t log_marks(const struct log *log, size_t count);

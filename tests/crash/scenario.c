@@ -1,5 +1,5 @@
-/* scenario.c - see scenario.h. The schema has a vector of each precision, so that a row lies in three
- * files, and documents from none to one that is longer than a page. */
+/* scenario.c - see scenario.h. The schema has a vector of each precision, so that a row lies in
+ * three files, and documents from none to one that is longer than a page. */
 #include "crash/scenario.h"
 
 #include <assert.h>

@@ -14,7 +14,7 @@
 #include "crash/scenario.h"
 
 #define STEPS_MAX 40u
-#define SAMPLE_POINTS 90u
+#define SAMPLE_POINTS 150u
 #define SAMPLE_POINTS_SEALING 10u
 #define FAILURES_SHOWN 5u
 #define PROBE_KEY (KEYS_MAX - 1)
@@ -177,6 +177,7 @@ static void sweep_run(const struct step *steps, size_t step_count, paua_durabili
     folder_temporary(s->folder);
     snprintf(s->path, sizeof s->path, "%.200s/replayed", s->folder);
     record(s);
+    assert_true(log_renames(&s->log, ".keys") > 0); /* something was sealed */
     while (log_marks(&s->log, first) < from_call)
         first++;
     points = s->log.count + 1 - first;

@@ -1,6 +1,6 @@
-/* test_faults.c - in each call of the library, the first, second, third ... allocation or system call
- * fails. The call must say so with a status and a message, or succeed all the same; the state is
- * that before or after it; and when the trouble is over everything works. */
+/* test_faults.c - in each call of the library, the first, second, third ... allocation or system
+ * call fails. The call must say so with a status and a message, or succeed all the same; the state
+ * is that before or after it; and when the trouble is over everything works. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,6 +146,8 @@ static bool status_right(const struct bench *b, paua_status status)
     /* What SQLite cannot open for writing it opens read-only, if that works. */
     if (b->trial->step.kind == STEP_OPEN && status == PAUA_EREADONLY) return true;
     if (b->kind <= FAULT_SQLITE_MEMORY) return status == PAUA_ENOMEM;
+    /* Of several merges the first has its sync refused, and the next is told why it may not. */
+    if (b->trial->step.kind == STEP_OPTIMIZE && status == PAUA_EPOISONED) return fault_hit_sync();
     return status == PAUA_EIO || (full && status == PAUA_ENOSPACE);
 }
 

@@ -2,10 +2,10 @@
  * database. Every call that it had reported must be there, and of the one that it was in all or
  * nothing.
  *
- * The child is this program, run anew with a path: it finds out where it left off, writes batch
- * after batch, and before each says its number on standard output: those before are done. Batch b has the keys 8b .. 8b + n - 1,
- * n depending on b; every fourth batch also deletes the keys of the batch before it, and sometimes
- * everything is optimized, so that kills fall into seals and merges too. */
+ * The child is this program, run anew with a path: it writes batch after batch from a given one on,
+ * and before each says its number on standard output: those before are done. Batch b has the keys
+ * 8b .. 8b + n - 1, n depending on b; every fourth batch also deletes the keys of the batch before
+ * it, and sometimes everything is optimized, so that kills fall into seals and merges too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
