@@ -41,8 +41,7 @@ enum meta {
     META_INCOMPAT = 3,
     META_NEXT_FILE = 4,       /* number of the next data file */
     META_NEXT_COLLECTION = 5, /* number of the next collection */
-    META_NEXT_SEGMENT = 6,
-    META_COUNT_LAST = 6
+    META_COUNT_LAST = META_NEXT_COLLECTION
 };
 
 struct catalog;

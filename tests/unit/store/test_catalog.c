@@ -134,8 +134,8 @@ static void numbers_start_at_one_and_are_taken_once(void **state)
     assert_int_equal(value, 1);
     assert_int_equal(catalog_number_take(c, META_NEXT_FILE, 1, &value, NULL), PAUA_OK);
     assert_int_equal(value, 4);
-    assert_int_equal(catalog_number_put(c, META_NEXT_SEGMENT, UINT64_MAX - 1, NULL), PAUA_OK);
-    assert_int_equal(catalog_number_take(c, META_NEXT_SEGMENT, 2, &value, NULL), PAUA_ECORRUPT);
+    assert_int_equal(catalog_number_put(c, META_NEXT_COLLECTION, UINT64_MAX - 1, NULL), PAUA_OK);
+    assert_int_equal(catalog_number_take(c, META_NEXT_COLLECTION, 2, &value, NULL), PAUA_ECORRUPT);
     assert_int_equal(value, 4);
     assert_int_equal(catalog_commit(c, NULL, NULL), PAUA_OK);
     assert_int_equal(catalog_number_get(c, META_NEXT_FILE, &value, NULL), PAUA_OK);
