@@ -18,7 +18,7 @@
 #define GROUP_ROWS_MAX 16384u
 #define CALL_ROWS_MAX (1u << 20)
 #define LEAD_TURNS 8u
-#define WAKE_FANOUT 8u
+#define WAKE_FANOUT 2u
 
 static void request_fail(struct write_request *r, paua_status status, const paua_error *err)
 {
