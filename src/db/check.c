@@ -200,7 +200,10 @@ static paua_status collections_check(struct check *check, paua_db *db, paua_erro
         check_report_message(check, NULL, local.message, REBUILD);
         status = PAUA_OK;
     }
-    if (status == PAUA_ENOMEM) error_set_nomem(err);
+    if (status == PAUA_ENOMEM)
+        error_set_nomem(err);
+    else if (status != PAUA_OK && err != NULL)
+        *err = local;
     for (size_t i = 0; i < s.count && status == PAUA_OK; i++)
         status = collection_check(check, db, &s.items[i], err);
     mem_free(s.items);

@@ -330,22 +330,11 @@ static paua_status schema_store(struct catalog *catalog, struct schema *schema, 
 /* One commit stores the collection, whose number and first head it decides. */
 static paua_status create_commit(struct paua_collection *c, paua_error *err)
 {
-    paua_db *db = c->db;
-    bool uncertain = false;
-    paua_status status;
+    paua_status status = db_begin(c->db, err);
 
-    pthread_mutex_lock(&db->writer_mutex);
-    status = catalog_begin_write(db->writer, err);
-    if (status == PAUA_OK) {
-        status = schema_store(db->writer, &c->schema, &c->view->head, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(db->writer, &uncertain, err);
-        else
-            catalog_rollback(db->writer);
-    }
-    if (uncertain) db_poison(db);
-    pthread_mutex_unlock(&db->writer_mutex);
-    return status;
+    if (status != PAUA_OK) return status;
+    status = schema_store(c->db->writer, &c->schema, &c->view->head, err);
+    return db_finish(c->db, status, err);
 }
 
 /* The handle is made before the commit: after it nothing can fail. */

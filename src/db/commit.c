@@ -238,29 +238,19 @@ static paua_status record_commit(struct group *g, const struct view *next, const
                                  paua_error *err)
 {
     uint64_t id = CATALOG_ID(g->c->schema.collection, next->head.last_sequence);
+    struct catalog *catalog = g->c->db->writer;
     struct writer head = {0};
-    paua_db *db = g->c->db;
-    bool uncertain = false;
-    paua_status status = head_encode(&next->head, &head);
+    paua_status status;
 
-    if (status != PAUA_OK) {
-        writer_free(&head);
-        return error_set_nomem(err);
-    }
-    pthread_mutex_lock(&db->writer_mutex);
-    status = catalog_begin_write(db->writer, err);
+    status =
+        head_encode(&next->head, &head) == PAUA_OK ? db_begin(g->c->db, err) : error_set_nomem(err);
     if (status == PAUA_OK) {
-        status = catalog_put(db->writer, TABLE_BATCH, id, w->bytes, w->length, err);
+        status = catalog_put(catalog, TABLE_BATCH, id, w->bytes, w->length, err);
         if (status == PAUA_OK)
-            status = catalog_put(db->writer, TABLE_HEAD, g->c->schema.collection, head.bytes,
+            status = catalog_put(catalog, TABLE_HEAD, g->c->schema.collection, head.bytes,
                                  head.length, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(db->writer, &uncertain, err);
-        else
-            catalog_rollback(db->writer);
+        status = db_finish(g->c->db, status, err);
     }
-    if (uncertain) db_poison(db);
-    pthread_mutex_unlock(&db->writer_mutex);
     writer_free(&head);
     return status;
 }

@@ -89,6 +89,12 @@ bool db_immutable(const paua_db *db);
 struct catalog *db_lock_reader(paua_db *db);
 void db_unlock_reader(paua_db *db);
 
+/* A write transaction: db_begin locks the writing connection (on failure it does not stay locked);
+ * db_finish commits if what was done in between is PAUA_OK, rolls back if not, poisons the handle
+ * if nobody can know whether a commit happened, and unlocks. Both return the status so far. */
+paua_status db_begin(paua_db *db, paua_error *err);
+paua_status db_finish(paua_db *db, paua_status done, paua_error *err);
+
 /* Marks the handle: a sync failed, so what is on the disk is unknown. */
 void db_poison(paua_db *db);
 /* Has it been marked, or did a sync of any of its files fail? */

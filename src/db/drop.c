@@ -35,21 +35,10 @@ static void view_unlink(paua_db *db, const struct schema *schema, const struct v
 /* With the collection's writer lock held. */
 static paua_status records_drop(paua_db *db, uint32_t collection, paua_error *err)
 {
-    bool uncertain = false;
-    paua_status status;
+    paua_status status = db_begin(db, err);
 
-    pthread_mutex_lock(&db->writer_mutex);
-    status = catalog_begin_write(db->writer, err);
-    if (status == PAUA_OK) {
-        status = records_delete(db->writer, collection, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(db->writer, &uncertain, err);
-        else
-            catalog_rollback(db->writer);
-    }
-    if (uncertain) db_poison(db);
-    pthread_mutex_unlock(&db->writer_mutex);
-    return status;
+    if (status != PAUA_OK) return status;
+    return db_finish(db, records_delete(db->writer, collection, err), err);
 }
 
 /* With write_mutex held. Whoever opened the collection while it was dropped, and a merge that still

@@ -152,34 +152,21 @@ done:
     return status;
 }
 
-static paua_status damaged(const struct data_file *file, const char *what, paua_error *err)
-{
-    return error_set(err, PAUA_ECORRUPT, "%s: %s; run paua check, restore from a backup",
-                     data_file_name(file), what);
-}
-
-static bool section_is(const struct data_file *file, enum section_id id, uint64_t nbytes)
-{
-    const struct section *section = data_file_section(file, id);
-
-    return section != NULL && section->nbytes == nbytes;
-}
-
 paua_status key_index_check(const struct schema *schema, const struct data_file *file,
                             uint32_t rows, paua_error *err)
 {
     uint64_t buckets = UINT64_C(1) << bucket_bits(rows);
     bool good = data_file_row_count(file) == rows &&
-                section_is(file, SECTION_BUCKETS, (buckets + 1) * 4) &&
-                section_is(file, SECTION_TAGS, (uint64_t)rows * 2) &&
-                section_is(file, SECTION_SLOTS, (uint64_t)rows * 4);
+                data_file_has_section(file, SECTION_BUCKETS, (buckets + 1) * 4) &&
+                data_file_has_section(file, SECTION_TAGS, (uint64_t)rows * 2) &&
+                data_file_has_section(file, SECTION_SLOTS, (uint64_t)rows * 4);
 
     if (schema->key_kind == PAUA_KEY_U64)
-        good = good && section_is(file, SECTION_KEYS, (uint64_t)rows * 8);
+        good = good && data_file_has_section(file, SECTION_KEYS, (uint64_t)rows * 8);
     if (schema->key_kind == PAUA_KEY_STRING)
         good = good && data_file_section(file, SECTION_KEYS) != NULL &&
-               section_is(file, SECTION_OFFSETS, (uint64_t)rows * 4);
-    return good ? PAUA_OK : damaged(file, "does not hold the keys its segment names", err);
+               data_file_has_section(file, SECTION_OFFSETS, (uint64_t)rows * 4);
+    return good ? PAUA_OK : data_file_refuse(file, "does not hold the keys its segment names", err);
 }
 
 static paua_status read_u32(struct data_file *file, const struct section *section, uint64_t index,
@@ -211,7 +198,7 @@ static paua_status key_place(const struct schema *schema, struct data_file *file
     if (status == PAUA_OK) status = read_u32(file, offsets, row, &end, err);
     if (status != PAUA_OK) return status;
     if (end > keys->nbytes || first >= end || end - first > PAUA_KEY_NBYTES_MAX)
-        return damaged(file, "a key's place is out of range", err);
+        return data_file_refuse(file, "a key's place is out of range", err);
     *offset = keys->offset + first;
     *nbytes = end - first;
     return PAUA_OK;
@@ -254,7 +241,8 @@ paua_status key_index_probe(struct data_file *file, uint64_t hash,
 
     if (status == PAUA_OK) status = read_u32(file, buckets, bucket + 1, &end, err);
     if (status != PAUA_OK) return status;
-    if (first > end || end > rows) return damaged(file, "its bucket table is out of order", err);
+    if (first > end || end > rows)
+        return data_file_refuse(file, "its bucket table is out of order", err);
     for (uint32_t slot = first, seen = 0; slot < end && !found; slot++, seen++) {
         uint32_t left = end - slot, n = left < PROBE_TAGS_MAX ? left : PROBE_TAGS_MAX;
 
@@ -265,7 +253,7 @@ paua_status key_index_probe(struct data_file *file, uint64_t hash,
         if ((uint16_t)bytes_get(at + 2u * (seen % PROBE_TAGS_MAX), 2) != (uint16_t)hash) continue;
         status = read_u32(file, slots, slot, &row, err);
         if (status != PAUA_OK) return status;
-        if (row >= rows) return damaged(file, "a slot names a row that is not there", err);
+        if (row >= rows) return data_file_refuse(file, "a slot names a row that is not there", err);
         status = match(arg, row, &found, err);
         if (status != PAUA_OK) return status;
     }

@@ -127,22 +127,10 @@ static paua_status records_exchange(struct merge *m, struct view *next, uint32_t
 
 static paua_status merge_commit(struct merge *m, struct view *next, uint32_t at, paua_error *err)
 {
-    struct catalog *catalog = m->c->db->writer;
-    bool uncertain = false;
-    paua_status status;
+    paua_status status = db_begin(m->c->db, err);
 
-    pthread_mutex_lock(&m->c->db->writer_mutex);
-    status = catalog_begin_write(catalog, err);
-    if (status == PAUA_OK) {
-        status = records_exchange(m, next, at, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(catalog, &uncertain, err);
-        else
-            catalog_rollback(catalog);
-    }
-    if (uncertain) db_poison(m->c->db);
-    pthread_mutex_unlock(&m->c->db->writer_mutex);
-    return status;
+    if (status != PAUA_OK) return status;
+    return db_finish(m->c->db, records_exchange(m, next, at, err), err);
 }
 
 /* Files that only the old segments had. */

@@ -79,23 +79,36 @@ paua_status db_settle(paua_db *db)
     return db->opts.durability == PAUA_BATCH ? db_sync_catalog(db, NULL) : PAUA_OK;
 }
 
-static paua_status numbers_take(paua_db *db, uint64_t count, uint64_t *first, paua_error *err)
+paua_status db_begin(paua_db *db, paua_error *err)
 {
-    bool uncertain = false;
     paua_status status;
 
     pthread_mutex_lock(&db->writer_mutex);
     status = catalog_begin_write(db->writer, err);
-    if (status == PAUA_OK) {
-        status = catalog_number_take(db->writer, META_NEXT_FILE, count, first, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(db->writer, &uncertain, err);
-        else
-            catalog_rollback(db->writer);
-    }
+    if (status != PAUA_OK) pthread_mutex_unlock(&db->writer_mutex);
+    return status;
+}
+
+paua_status db_finish(paua_db *db, paua_status done, paua_error *err)
+{
+    bool uncertain = false;
+
+    if (done == PAUA_OK)
+        done = catalog_commit(db->writer, &uncertain, err);
+    else
+        catalog_rollback(db->writer);
     if (uncertain) db_poison(db);
     pthread_mutex_unlock(&db->writer_mutex);
-    return status;
+    return done;
+}
+
+static paua_status numbers_take(paua_db *db, uint64_t count, uint64_t *first, paua_error *err)
+{
+    paua_status status = db_begin(db, err);
+
+    if (status != PAUA_OK) return status;
+    status = catalog_number_take(db->writer, META_NEXT_FILE, count, first, err);
+    return db_finish(db, status, err);
 }
 
 paua_status db_file_numbers(paua_db *db, uint32_t count, uint64_t *numbers, paua_error *err)
@@ -243,6 +256,8 @@ static paua_status opts_take(struct paua_open_opts *to, const paua_open_opts *fr
         return error_set(err, PAUA_EINVAL, "read_only excludes create and in_memory");
     if ((unsigned)to->durability > PAUA_OFF)
         return error_set(err, PAUA_EINVAL, "durability is none of full, batch and off");
+    if ((unsigned)to->verify > PAUA_VERIFY_HEADER)
+        return error_set(err, PAUA_EINVAL, "verify is neither touch nor header");
     return PAUA_OK;
 }
 

@@ -28,19 +28,6 @@ void part_unref(struct part_data *data)
     if (data != NULL && atomic_fetch_sub(&data->refs, 1) == 1) part_free(data);
 }
 
-static paua_status corrupt(const struct data_file *file, const char *what, paua_error *err)
-{
-    return error_set(err, PAUA_ECORRUPT, "%s: %s; run paua check, restore from a backup",
-                     data_file_name(file), what);
-}
-
-static bool section_is(const struct data_file *file, enum section_id id, uint64_t nbytes)
-{
-    const struct section *section = data_file_section(file, id);
-
-    return section != NULL && section->nbytes == nbytes;
-}
-
 static paua_status files_check(const struct part_data *data, paua_error *err)
 {
     uint64_t rows = data->part.row_count;
@@ -50,16 +37,18 @@ static paua_status files_check(const struct part_data *data, paua_error *err)
         const struct section *section = data_file_section(file, SECTION_ROWS);
 
         if (data_file_row_count(file) != rows ||
-            !section_is(file, SECTION_ROWS, rows * schema_row_nbytes(&data->schema->fields[f])) ||
+            !data_file_has_section(file, SECTION_ROWS,
+                                   rows * schema_row_nbytes(&data->schema->fields[f])) ||
             section->offset != 0)
-            return corrupt(file, "does not hold the rows its segment names", err);
+            return data_file_refuse(file, "does not hold the rows its segment names", err);
     }
     if (data->heap == NULL) return PAUA_OK;
     if (data_file_row_count(data->heap) != rows ||
         data_file_section(data->heap, SECTION_DOCUMENTS) == NULL ||
-        !section_is(data->heap, SECTION_LENGTHS, rows * 4) ||
-        !section_is(data->heap, SECTION_BASES, (rows + HEAP_BASE_ROWS - 1) / HEAP_BASE_ROWS * 8))
-        return corrupt(data->heap, "does not hold the documents its segment names", err);
+        !data_file_has_section(data->heap, SECTION_LENGTHS, rows * 4) ||
+        !data_file_has_section(data->heap, SECTION_BASES,
+                               (rows + HEAP_BASE_ROWS - 1) / HEAP_BASE_ROWS * 8))
+        return data_file_refuse(data->heap, "does not hold the documents its segment names", err);
     return PAUA_OK;
 }
 
@@ -72,13 +61,15 @@ static paua_status ids_load(struct part_data *data, paua_error *err)
     paua_status status;
 
     if (span == part->row_count) return PAUA_OK;
-    if (stored.data == NULL) return corrupt(data->vectors[0], "lacks its row ids", err);
+    if (stored.data == NULL) return data_file_refuse(data->vectors[0], "lacks its row ids", err);
     status = rowset_decode(stored.data, stored.nbytes, span, &data->ids);
     if (status == PAUA_ENOMEM) return error_set_nomem(err);
-    if (status != PAUA_OK) return corrupt(data->vectors[0], "its row ids are damaged", err);
+    if (status != PAUA_OK)
+        return data_file_refuse(data->vectors[0], "its row ids are damaged", err);
     if (roaring_bitmap_get_cardinality(data->ids) != part->row_count ||
         roaring_bitmap_minimum(data->ids) != 0 || roaring_bitmap_maximum(data->ids) != span - 1)
-        return corrupt(data->vectors[0], "its row ids are not those its segment names", err);
+        return data_file_refuse(data->vectors[0], "its row ids are not those its segment names",
+                                err);
     return PAUA_OK;
 }
 
@@ -192,7 +183,7 @@ paua_status part_document(const struct part_data *data, uint32_t row, struct wri
     if (status != PAUA_OK || nbytes == BATCH_NO_DOCUMENT) return status;
     documents = data_file_section(data->heap, SECTION_DOCUMENTS);
     if (offset > documents->nbytes || nbytes > documents->nbytes - offset)
-        return corrupt(data->heap, "a document reaches past the others", err);
+        return data_file_refuse(data->heap, "a document reaches past the others", err);
     status = section_read(data->heap, documents->offset + offset, nbytes, scratch, &bytes, err);
     if (status == PAUA_OK) *document = (paua_bytes){bytes, nbytes};
     return status;

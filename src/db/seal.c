@@ -166,30 +166,20 @@ static paua_status seal_commit(struct paua_collection *c, struct view *next,
 {
     uint32_t collection = c->schema.collection;
     struct catalog *catalog = c->db->writer;
-    bool uncertain = false;
-    paua_status status;
+    paua_status status = db_begin(c->db, err);
 
-    pthread_mutex_lock(&c->db->writer_mutex);
-    status = catalog_begin_write(catalog, err);
-    if (status == PAUA_OK) {
-        if (record != NULL) {
-            const struct segment *last = next->segments[next->segment_count - 1].segment;
-            status =
-                catalog_put(catalog, TABLE_SEGMENT, CATALOG_ID(collection, last->manifest.segment),
-                            record->bytes, record->length, err);
-        }
-        if (status == PAUA_OK)
-            status = catalog_delete(catalog, TABLE_BATCH, CATALOG_ID(collection, 0),
-                                    CATALOG_ID(collection, CATALOG_LOW_MAX), err);
-        if (status == PAUA_OK) status = catalog_put_view(catalog, next, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(catalog, &uncertain, err);
-        else
-            catalog_rollback(catalog);
+    if (status != PAUA_OK) return status;
+    if (record != NULL) {
+        const struct segment *last = next->segments[next->segment_count - 1].segment;
+
+        status = catalog_put(catalog, TABLE_SEGMENT, CATALOG_ID(collection, last->manifest.segment),
+                             record->bytes, record->length, err);
     }
-    if (uncertain) db_poison(c->db);
-    pthread_mutex_unlock(&c->db->writer_mutex);
-    return status;
+    if (status == PAUA_OK)
+        status = catalog_delete(catalog, TABLE_BATCH, CATALOG_ID(collection, 0),
+                                CATALOG_ID(collection, CATALOG_LOW_MAX), err);
+    if (status == PAUA_OK) status = catalog_put_view(catalog, next, err);
+    return db_finish(c->db, status, err);
 }
 
 static paua_status fold(struct paua_collection *c, const struct view *view, paua_error *err)

@@ -265,6 +265,6 @@ void stage_request(struct group *g, struct write_request *r)
     }
     r->result = PAUA_OK;
     if (r->refused == 0) return;
-    if (r->err != NULL) *r->err = first;
+    r->refusal = first;
     r->result = nothing ? first.status : PAUA_EPARTIAL;
 }

@@ -23,7 +23,7 @@
 static void request_fail(struct write_request *r, paua_status status, const paua_error *err)
 {
     r->result = status;
-    if (r->err != NULL) *r->err = *err;
+    r->refusal = *err;
     for (size_t i = 0; r->row_status != NULL && i < r->keys->count; i++)
         r->row_status[i] = status;
 }
@@ -211,6 +211,7 @@ static paua_status write_run(struct paua_collection *c, struct write_request *r)
     else
         lead(c, r);
     sem_destroy(&r->wake);
+    if (r->result != PAUA_OK && r->err != NULL) *r->err = r->refusal;
     return r->result;
 }
 

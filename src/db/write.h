@@ -16,7 +16,8 @@ struct write_request {
     const paua_keys *keys;
     bool all_or_nothing;
     paua_status *row_status; /* may be NULL */
-    paua_error *err;         /* may be NULL */
+    paua_error *err;    /* may be NULL; written at the end alone, since a try may be repeated */
+    paua_error refusal; /* what it will say if result is not PAUA_OK */
     size_t refused;
     paua_status result;
     sem_t wake; /* posted when it is done, or is to lead */

@@ -20,25 +20,15 @@ static paua_status torn_discard(struct paua_collection *c, struct view *view, pa
 {
     uint32_t collection = c->schema.collection;
     struct catalog *catalog = c->db->writer;
-    bool uncertain = false;
-    paua_status status;
+    paua_status status = db_begin(c->db, err);
 
+    if (status != PAUA_OK) return status;
     view->head.generation++;
-    pthread_mutex_lock(&c->db->writer_mutex);
-    status = catalog_begin_write(catalog, err);
-    if (status == PAUA_OK) {
-        status = catalog_delete(catalog, TABLE_BATCH,
-                                CATALOG_ID(collection, view->head.last_sequence + 1),
-                                CATALOG_ID(collection, CATALOG_LOW_MAX), err);
-        if (status == PAUA_OK) status = catalog_put_view(catalog, view, err);
-        if (status == PAUA_OK)
-            status = catalog_commit(catalog, &uncertain, err);
-        else
-            catalog_rollback(catalog);
-    }
-    if (uncertain) db_poison(c->db);
-    pthread_mutex_unlock(&c->db->writer_mutex);
-    return status;
+    status =
+        catalog_delete(catalog, TABLE_BATCH, CATALOG_ID(collection, view->head.last_sequence + 1),
+                       CATALOG_ID(collection, CATALOG_LOW_MAX), err);
+    if (status == PAUA_OK) status = catalog_put_view(catalog, view, err);
+    return db_finish(c->db, status, err);
 }
 
 /* The last state of whoever wrote before us becomes ours. */

@@ -298,6 +298,19 @@ const struct section *data_file_section(const struct data_file *file, enum secti
     return NULL;
 }
 
+bool data_file_has_section(const struct data_file *file, enum section_id id, uint64_t nbytes)
+{
+    const struct section *section = data_file_section(file, id);
+
+    return section != NULL && section->nbytes == nbytes;
+}
+
+paua_status data_file_refuse(const struct data_file *file, const char *what, paua_error *err)
+{
+    return error_set(err, PAUA_ECORRUPT, "%s: %s; run paua check, restore from a backup",
+                     file->name, what);
+}
+
 uint32_t data_file_row_count(const struct data_file *file)
 {
     assert(file->footer != NULL);

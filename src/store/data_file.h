@@ -59,10 +59,13 @@ bool data_file_mapped(const struct data_file *file);
 const struct file_header *data_file_header(const struct data_file *file);
 /* Sealed files only; owned by the file. NULL section when the file has none of that id. */
 const struct section *data_file_section(const struct data_file *file, enum section_id id);
+bool data_file_has_section(const struct data_file *file, enum section_id id, uint64_t nbytes);
 uint32_t data_file_row_count(const struct data_file *file);
 paua_bytes data_file_ids(const struct data_file *file);
 paua_bytes data_file_manifest(const struct data_file *file);
 paua_bytes data_file_schema(const struct data_file *file);
+/* For a file whose parts do not fit each other: "NAME: what; run paua check ...", PAUA_ECORRUPT. */
+paua_status data_file_refuse(const struct data_file *file, const char *what, paua_error *err);
 const char *data_file_name(const struct data_file *file);
 size_t data_file_mapped_nbytes(const struct data_file *file);
 size_t data_file_heap_nbytes(const struct data_file *file);

@@ -54,7 +54,6 @@ struct call {
     uint64_t numbers[2];
     float values[2];
     paua_status statuses[2];
-    paua_error err;
 };
 
 static paua_status stage(struct fixture *f, struct call *call, enum write_op op, size_t n,
@@ -67,8 +66,7 @@ static paua_status stage(struct fixture *f, struct call *call, enum write_op op,
                                            .rows = op == WRITE_DELETE ? NULL : &call->rows,
                                            .keys = &call->keys,
                                            .all_or_nothing = all_or_nothing,
-                                           .row_status = call->statuses,
-                                           .err = &call->err};
+                                           .row_status = call->statuses};
     stage_request(&f->g, &call->request);
     return call->request.result;
 }
@@ -105,7 +103,7 @@ static void a_refused_call_leaves_its_neighbours_rows_alone(void **state)
 
     assert_int_equal(stage(f, &before, WRITE_UPSERT, 2, false), PAUA_OK);
     assert_int_equal(stage(f, &refused, WRITE_DELETE, 2, true), PAUA_ENOTFOUND);
-    assert_int_equal(refused.err.row, 1);
+    assert_int_equal(refused.request.refusal.row, 1);
     assert_int_equal(stage(f, &after, WRITE_INSERT, 1, false), PAUA_EPARTIAL);
     assert_int_equal(after.statuses[0], PAUA_EEXISTS);
     commit(f);
