@@ -3,12 +3,16 @@
 #include "crash/log.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define NO_FILE UINT32_MAX
+
+/* The background thread syncs while the scenario goes on. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 struct log_inode {
     ino_t inode;
@@ -130,6 +134,7 @@ static void synced(struct log *log, const struct hook_call *call)
 
 static void after(void *arg, const struct hook_call *call)
 {
+    pthread_mutex_lock(&mutex);
     switch (call->op) {
     case HOOK_OPEN:
         opened(arg, call);
@@ -147,6 +152,7 @@ static void after(void *arg, const struct hook_call *call)
         named(arg, call);
         break;
     }
+    pthread_mutex_unlock(&mutex);
 }
 
 void log_start(struct log *log, const char *path)
@@ -156,7 +162,12 @@ void log_start(struct log *log, const char *path)
     hook_install(&(struct hook){.after = after, .arg = log});
 }
 
-void log_mark(struct log *log) { entry_add(log, LOG_MARK); }
+void log_mark(struct log *log)
+{
+    pthread_mutex_lock(&mutex);
+    entry_add(log, LOG_MARK);
+    pthread_mutex_unlock(&mutex);
+}
 
 void log_stop(struct log *log)
 {
