@@ -27,14 +27,12 @@ static int value_of(char c)
 
 bool base64_decode(const char *text, size_t length, uint8_t *out, size_t *out_nbytes, size_t *at)
 {
-    size_t padding = length == 0               ? 0
-                     : text[length - 1] != '=' ? 0
-                     : text[length - 2] != '=' ? 1
-                                               : 2;
+    size_t padding = 0;
     size_t used = 0;
 
     *at = length;
     if (length % 4 != 0) return false;
+    if (length > 0 && text[length - 1] == '=') padding = text[length - 2] == '=' ? 2 : 1;
     for (size_t i = 0; i < length; i += 4) {
         size_t digits = i + 4 == length ? 4 - padding : 4;
         uint32_t group = 0;

@@ -115,8 +115,8 @@ static void base64_refuses_what_is_none(void **state)
     static const struct {
         const char *text;
         size_t at;
-    } cases[] = {{"A", 1},    {"AAA", 3},  {"A===", 1},     {"AA=A", 2},
-                 {"AA*A", 2}, {"====", 0}, {"AA==AAAA", 2}, {"AAA\n", 3}};
+    } cases[] = {{"A", 1},  {"AAA", 3},  {"A===", 1}, {"AA=A", 2},     {"=", 1},
+                 {"A=", 2}, {"AA*A", 2}, {"====", 0}, {"AA==AAAA", 2}, {"AAA\n", 3}};
     uint8_t out[16];
 
     (void)state;
