@@ -14,7 +14,7 @@ const struct option_spec global_options[] = {
     {"json", 0, NULL, "print JSON, one object a line"},
     {"durability", 0, "full|batch|off", "when writes are durable; default full"},
     {"no-mmap", 0, NULL, "read files with pread instead of mapping them"},
-    {"verify", 0, "touch|header", "check pages when first read, or headers only"},
+    {"verify", 0, "full|header", "check every page when first read, or headers only"},
     {"quiet", 'q', NULL, "no notes and no progress"},
     {"help", 'h', NULL, "show help and exit"},
     {NULL, 0, NULL, NULL},
@@ -270,6 +270,23 @@ bool args_u32(const struct args *args, const char *name, uint32_t min, uint32_t 
     if (!args_u64(args, name, min, max, &wide)) return false;
     *value = (uint32_t)wide;
     return true;
+}
+
+bool args_double(const struct args *args, const char *name, double min, double max, double *value)
+{
+    const char *text = args_value(args, name);
+    char *end;
+    double parsed;
+
+    if (text == NULL) return true;
+    parsed = strtod(text, &end);
+    /* Written so that NaN fails too. */
+    if (end != text && *end == 0 && parsed >= min && parsed <= max) {
+        *value = parsed;
+        return true;
+    }
+    usage("option --%s: \"%s\" is not a number from %g to %g", name, text, min, max);
+    return false;
 }
 
 bool args_choice(const struct args *args, const char *name, const char *const *words,

@@ -75,6 +75,9 @@ bool args_u64(const struct args *args, const char *name, uint64_t min, uint64_t 
 bool args_u32(const struct args *args, const char *name, uint32_t min, uint32_t max,
               uint32_t *value);
 
+/* The same for a number with a fraction. */
+bool args_double(const struct args *args, const char *name, double min, double max, double *value);
+
 /* One of a list of words ending in NULL: its index in *choice, untouched if not given. */
 bool args_choice(const struct args *args, const char *name, const char *const *words,
                  uint32_t *choice);

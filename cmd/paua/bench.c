@@ -38,12 +38,14 @@ static int remove_entry(const char *path, const struct stat *about, int kind, st
     return 0;
 }
 
+void bench_tree_remove(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
 void bench_dir_remove(struct bench_dir *dir)
 {
     if (dir->keep)
         fprintf(stderr, "kept %s\n", dir->database);
     else
-        nftw(dir->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        bench_tree_remove(dir->path);
     free(dir->path);
     free(dir->database);
     *dir = (struct bench_dir){0};
@@ -67,18 +69,29 @@ uint64_t bench_disk_nbytes(const char *path)
     return walked_nbytes;
 }
 
-uint64_t bench_peak_rss_kib(void)
+struct bench_memory bench_memory_now(void)
 {
     FILE *status = fopen("/proc/self/status", "re");
+    struct bench_memory memory = {0};
+    const struct {
+        const char *name;
+        uint64_t *kib;
+    } lines[] = {{"VmHWM:", &memory.peak_kib},
+                 {"RssAnon:", &memory.anon_kib},
+                 {"RssFile:", &memory.file_kib},
+                 {"RssShmem:", &memory.shmem_kib}};
     char line[256];
-    unsigned long long kib = 0;
 
-    if (status == NULL) return 0;
+    if (status == NULL) return memory;
     while (fgets(line, sizeof line, status) != NULL) {
-        if (sscanf(line, "VmHWM: %llu", &kib) == 1) break;
+        for (size_t i = 0; i < COUNT_OF(lines); i++) {
+            size_t length = strlen(lines[i].name);
+            if (strncmp(line, lines[i].name, length) != 0) continue;
+            *lines[i].kib = strtoull(line + length, NULL, 10);
+        }
     }
     fclose(status);
-    return kib;
+    return memory;
 }
 
 static int by_value(const void *a, const void *b)
@@ -97,14 +110,6 @@ double bench_quantile(double *samples, size_t count, double share)
     if (count == 0) return 0;
     qsort(samples, count, sizeof *samples, by_value);
     return samples[at < count ? at : count - 1];
-}
-
-double bench_round(double value)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%.6g", value);
-    return strtod(text, NULL);
 }
 
 void bench_say(const struct cli *cli, const char *format, ...)

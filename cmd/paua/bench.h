@@ -14,17 +14,22 @@ struct bench_dir {
 int bench_dir_make(const struct cli *cli, struct bench_dir *dir);
 void bench_dir_remove(struct bench_dir *dir);
 
+/* Removes a directory and all it holds. */
+void bench_tree_remove(const char *path);
+
 /* Bytes that the files of a directory take on the disk, directories below it included. */
 uint64_t bench_disk_nbytes(const char *path);
 
-/* Peak resident memory of this process so far; 0 if the system does not say. */
-uint64_t bench_peak_rss_kib(void);
+/* Resident memory of this process in KiB: the peak so far, and what it is made of now. All 0 if the
+ * system does not say. */
+struct bench_memory {
+    uint64_t peak_kib, anon_kib, file_kib, shmem_kib;
+};
+
+struct bench_memory bench_memory_now(void);
 
 /* Value at a share (0 to 1) of the samples, which it sorts. */
 double bench_quantile(double *samples, size_t count, double share);
-
-/* Six digits: more than any clock or disk is good for. */
-double bench_round(double value);
 
 /* Progress of a benchmark: a line on stderr. */
 void bench_say(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -37,6 +42,7 @@ int bench_bare_copy(const char *base, const char *dir, double *seconds);
 int bench_bare_commits(const char *dir, double seconds, double *per_s);
 
 int bench_exact(struct cli *cli);
+int bench_vectors(struct cli *cli);
 int bench_write(struct cli *cli);
 
 #endif

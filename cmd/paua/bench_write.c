@@ -162,20 +162,20 @@ static int run_all(struct cli *cli, paua_db *db, const char *dir, double seconds
     for (size_t i = 0; i < COUNT_OF(threads) && rc == EXIT_OK; i++) {
         struct load load = {.seconds = seconds, .samples = threads[i] == 1 ? samples : NULL};
         rc = run_load(cli, db, threads[i], &load, &rate);
-        json_object_set_new(result, names[i], json_real(bench_round(rate)));
+        json_object_set_new(result, names[i], json_real(six_digits(rate)));
         if (threads[i] == 1) {
             json_object_set_new(
                 result, "commit_p50_ms",
-                json_real(bench_round(bench_quantile(samples, load.sample_count, 0.5))));
+                json_real(six_digits(bench_quantile(samples, load.sample_count, 0.5))));
             json_object_set_new(
                 result, "commit_p99_ms",
-                json_real(bench_round(bench_quantile(samples, load.sample_count, 0.99))));
+                json_real(six_digits(bench_quantile(samples, load.sample_count, 0.99))));
         }
         if (rc == EXIT_OK) rc = bench_bare_commits(dir, seconds / COUNT_OF(threads), &bare);
         bare_sum += bare;
     }
     json_object_set_new(result, "bare_commits_per_s",
-                        json_real(bench_round(bare_sum / (double)(COUNT_OF(threads) + 1))));
+                        json_real(six_digits(bare_sum / (double)(COUNT_OF(threads) + 1))));
     if (rc == EXIT_OK)
         json_line(result);
     else

@@ -7,7 +7,9 @@
 #include "text.h"
 
 const char *const metric_names[] = {"default", "l2", "ip", "cosine", NULL};
-const char *const precision_names[] = {"fp32", "fp16", NULL};
+const char *const precision_names[] = {"fp32", "fp16", "int8", "int4", "int2", NULL};
+const char *const originals_names[] = {"default", "fp32", "fp16", "none", NULL};
+const char *const index_kind_names[] = {"default", "vamana", "flat", "none", NULL};
 const char *const key_names[] = {"u64", "string", "vector", NULL};
 const char *const document_names[] = {"text", "bytes", "none", NULL};
 
@@ -110,6 +112,12 @@ json_t *json_text(const void *bytes, size_t nbytes)
 }
 
 json_t *json_word(const char *text) { return json_text(text, strlen(text)); }
+
+uint64_t stats_disk_nbytes(const paua_stats *stats)
+{
+    return stats->vector_nbytes + stats->document_nbytes + stats->key_nbytes + stats->code_nbytes +
+           stats->graph_nbytes;
+}
 
 static void add_name(void *arg, const char *name)
 {

@@ -1,15 +1,18 @@
 /* cmd_create.c - paua create. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "commands.h"
+#include "field.h"
 
 static const struct option_spec options[] = {
     {"dim", 0, "N", "components of the vectors, 1 to 65535"},
     {"metric", 0, "cosine|l2|ip", "distance of searches; default cosine"},
-    {"precision", 0, "fp32|fp16", "how components are stored; default fp32"},
-    {"field", 0, "NAME:DIM[:METRIC[:PRECISION]]", "a named vector field; repeat for several"},
+    {"precision", 0, "fp32|fp16|int8|int4|int2", "how near searches come; default fp32"},
+    {"originals", 0, "fp32|fp16|none", "how vectors are kept; default fp32, or fp16 for fp16"},
+    {"index", 0, "vamana|flat|none", "how searches find candidates; default vamana"},
+    INDEX_NUMBER_OPTIONS,
+    {"field", 0, "NAME:DIM[:...]", "a named vector field; repeat for several"},
     {"key", 0, "u64|string|vector", "kind of the keys; default u64"},
     {"document", 0, "text|bytes|none", "what documents hold; default text"},
     {NULL, 0, NULL, NULL},
@@ -18,60 +21,34 @@ static const struct option_spec options[] = {
 static const char text[] =
     "Creates a collection, and the database if its directory is missing. A collection holds rows "
     "of\n"
-    "one key, one vector for each field, and perhaps a document. Give --dim for a single field, "
-    "or\n"
-    "--field for each of several; searches use the first unless told otherwise. --metric and\n"
-    "--precision are the defaults of --field. With --key vector the vector itself is the key.";
+    "one key, one vector for each field, and perhaps a document. Give --dim for a single field, or "
+    "for\n"
+    "each of several\n"
+    "--field " FIELD_FORM ";\n"
+    "the options of one field are its defaults. Searches use the first field unless told "
+    "otherwise.\n"
+    "With --key vector the vector itself is the key.\n"
+    "\n"
+    "fp32, fp16        codes of half a byte a component find, and originals decide.\n"
+    "int8, int4, int2  codes of at most 1, 1/2 or 1/4 byte a component decide.\n"
+    "\n"
+    "Codes and graphs are made when \"paua optimize\" or the maintenance of a writer merges more "
+    "than\n"
+    "1,000 rows; until then, and with --index none, rows are compared with their originals. With\n"
+    "--originals none (int8, int4, int2) what is fetched later is decoded from the codes, of unit "
+    "length\n"
+    "under cosine.";
 
 static const char examples[] =
-    "  paua create docs --dim 768 --precision fp16\n"
-    "  paua create pages --key string --field title:384 --field body:768:ip:fp16\n"
-    "  paua -d /data/my.paua create images --dim 512 --metric l2 --document none";
+    "  paua create docs --dim 768 --precision int4\n"
+    "  paua create pages --key string --field title:384 --field body:768:ip:int8:fp16:flat\n"
+    "  paua -d /data/my.paua create images --dim 512 --metric l2 --degree 32 --document none";
 
 struct definition {
     paua_vector_field fields[PAUA_VECTOR_FIELDS_MAX];
     char *specs[PAUA_VECTOR_FIELDS_MAX]; /* own the names */
     size_t count;
 };
-
-static bool parse_word(const char *word, const char *const *words, uint32_t *choice)
-{
-    for (uint32_t i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], word) != 0) continue;
-        *choice = i;
-        return true;
-    }
-    return false;
-}
-
-/* NAME:DIM[:METRIC[:PRECISION]], taken from the right, so that a name may hold colons. */
-static bool parse_field(char *spec, paua_vector_field *field)
-{
-    char *colon = strrchr(spec, ':');
-    uint32_t metric = field->metric, precision = field->precision;
-    uint64_t dim = 0;
-
-    if (colon != NULL && parse_word(colon + 1, precision_names, &precision)) {
-        *colon = 0;
-        colon = strrchr(spec, ':');
-        if (colon == NULL || !parse_word(colon + 1, metric_names + 1, &metric)) return false;
-        metric++;
-        *colon = 0;
-        colon = strrchr(spec, ':');
-    } else if (colon != NULL && parse_word(colon + 1, metric_names + 1, &metric)) {
-        metric++;
-        *colon = 0;
-        colon = strrchr(spec, ':');
-    }
-    if (colon == NULL || !parse_u64(colon + 1, strlen(colon + 1), &dim)) return false;
-    if (dim < 1 || dim > PAUA_DIM_MAX) return false;
-    *colon = 0;
-    field->name = spec;
-    field->dim = (uint32_t)dim;
-    field->metric = (paua_metric)metric;
-    field->precision = (paua_precision)precision;
-    return true;
-}
 
 static int take_fields(const struct args *args, const paua_vector_field *model,
                        struct definition *definition)
@@ -84,31 +61,30 @@ static int take_fields(const struct args *args, const paua_vector_field *model,
         definition->fields[i] = *model;
         definition->specs[i] = cmd_strdup(given);
         definition->count = i + 1;
-        if (!parse_field(definition->specs[i], &definition->fields[i]))
-            return usage("option --field: \"%s\" is not NAME:DIM[:METRIC[:PRECISION]], DIM 1 to %u",
-                         given, PAUA_DIM_MAX);
+        if (!field_parse(definition->specs[i], &definition->fields[i]))
+            return usage("option --field: \"%s\" is not " FIELD_FORM ", DIM 1 to %u", given,
+                         PAUA_DIM_MAX);
     }
     return EXIT_OK;
 }
 
 static int take_definition(const struct args *args, struct definition *definition)
 {
-    uint32_t metric = PAUA_COSINE - 1, precision = PAUA_FP32;
-    uint64_t dim = 0;
-    paua_vector_field model = {.name = "vector"};
+    paua_vector_field model = {.name = "vector", .metric = PAUA_COSINE};
+    int rc = EXIT_OK;
 
-    if (!args_choice(args, "metric", metric_names + 1, &metric)) return EXIT_USAGE;
-    if (!args_choice(args, "precision", precision_names, &precision)) return EXIT_USAGE;
-    if (!args_u64(args, "dim", 1, PAUA_DIM_MAX, &dim)) return EXIT_USAGE;
-    model.metric = (paua_metric)(metric + 1);
-    model.precision = (paua_precision)precision;
-    if ((dim == 0) == !args_has(args, "field"))
+    if (!field_take_options(args, &model) || !args_u32(args, "dim", 1, PAUA_DIM_MAX, &model.dim))
+        return EXIT_USAGE;
+    if ((model.dim == 0) == !args_has(args, "field"))
         return usage("give either --dim N or --field NAME:DIM, see paua help create");
-    if (dim == 0) return take_fields(args, &model, definition);
-    model.dim = (uint32_t)dim;
-    definition->fields[0] = model;
-    definition->count = 1;
-    return EXIT_OK;
+    if (model.dim == 0) {
+        rc = take_fields(args, &model, definition);
+    } else {
+        definition->fields[0] = model;
+        definition->count = 1;
+    }
+    if (rc != EXIT_OK) return rc;
+    return field_settle_numbers(args, definition->fields, definition->count) ? EXIT_OK : EXIT_USAGE;
 }
 
 static int create(struct cli *cli, const paua_schema *schema)

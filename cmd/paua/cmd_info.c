@@ -3,12 +3,14 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "index_print.h"
 #include "text.h"
 
 static const char text[] =
-    "Shows the schema and the numbers of a collection, or of all. Bytes on disk are by part; "
-    "mapped\n"
-    "bytes are address space, resident or not; heap bytes are this process's own memory.";
+    "Shows the schema, the indexes and the numbers of a collection, or of all. Rows that an index "
+    "does\n"
+    "not cover yet are compared with their originals. Bytes on disk are by part; mapped bytes are\n"
+    "address space, resident or not; heap bytes are this process's own memory.";
 
 static json_t *fields_json(const paua_schema *schema)
 {
@@ -16,19 +18,27 @@ static json_t *fields_json(const paua_schema *schema)
 
     for (size_t f = 0; f < schema->field_count; f++) {
         const paua_vector_field *field = &schema->fields[f];
-        json_array_append_new(fields, json_pack("{s:o, s:i, s:s, s:s}", "name",
+        json_array_append_new(fields, json_pack("{s:o, s:i, s:s, s:s, s:s}", "name",
                                                 json_word(field->name), "dim", (int)field->dim,
                                                 "metric", metric_names[field->metric], "precision",
-                                                precision_names[field->precision]));
+                                                precision_names[field->precision], "originals",
+                                                originals_names[field->originals]));
     }
     return fields;
 }
 
-static void print_json(const char *name, const paua_schema *schema, const paua_stats *stats)
+static void append_index(void *arg, const paua_index *index)
 {
-    json_t *object = json_made(json_pack(
-        "{s:o, s:s, s:s, s:o}", "collection", json_word(name), "key", key_names[schema->key_kind],
-        "document", document_names[schema->document], "fields", fields_json(schema)));
+    json_array_append_new(arg, index_json(index));
+}
+
+static void print_json(const char *name, const paua_schema *schema, const paua_stats *stats,
+                       json_t *indexes)
+{
+    json_t *object = json_made(json_pack("{s:o, s:s, s:s, s:o, s:O}", "collection", json_word(name),
+                                         "key", key_names[schema->key_kind], "document",
+                                         document_names[schema->document], "fields",
+                                         fields_json(schema), "indexes", indexes));
     const struct {
         const char *name;
         uint64_t value;
@@ -40,6 +50,8 @@ static void print_json(const char *name, const paua_schema *schema, const paua_s
         {"vector_bytes", stats->vector_nbytes},
         {"document_bytes", stats->document_nbytes},
         {"key_bytes", stats->key_nbytes},
+        {"code_bytes", stats->code_nbytes},
+        {"graph_bytes", stats->graph_nbytes},
         {"catalog_bytes", stats->catalog_nbytes},
         {"mapped_bytes", stats->mapped_nbytes},
         {"heap_bytes", stats->heap_nbytes},
@@ -57,8 +69,34 @@ static void print_nbytes(const char *label, uint64_t nbytes)
     printf("  %-13s %s\n", label, human_bytes(nbytes, size));
 }
 
-static void print_text(const char *name, const paua_schema *schema, const paua_stats *stats)
+static const char *word_of(const json_t *object, const char *name)
 {
+    return json_string_value(json_object_get(object, name));
+}
+
+static unsigned long long number_of(const json_t *object, const char *name)
+{
+    return (unsigned long long)json_integer_value(json_object_get(object, name));
+}
+
+static void print_index(const json_t *index)
+{
+    const char *name = word_of(index, "index"), *field = word_of(index, "field");
+
+    printf("  %-13s ", "index");
+    text_print(stdout, name, strlen(name), TEXT_NO_LIMIT);
+    printf(" of ");
+    text_print(stdout, field, strlen(field), TEXT_NO_LIMIT);
+    printf(", %s, covers %llu rows, and %llu once optimized\n", word_of(index, "kind"),
+           number_of(index, "rows"), number_of(index, "rows_due"));
+}
+
+static void print_text(const char *name, const paua_schema *schema, const paua_stats *stats,
+                       const json_t *indexes)
+{
+    size_t i;
+    const json_t *index;
+
     text_print(stdout, name, strlen(name), TEXT_NO_LIMIT);
     printf("\n  %-13s %s\n  %-13s %s\n", "keys", key_names[schema->key_kind], "documents",
            document_names[schema->document]);
@@ -66,9 +104,10 @@ static void print_text(const char *name, const paua_schema *schema, const paua_s
         const paua_vector_field *field = &schema->fields[f];
         printf("  %-13s ", "vector field");
         text_print(stdout, field->name, strlen(field->name), TEXT_NO_LIMIT);
-        printf(", %u components, %s, %s\n", field->dim, metric_names[field->metric],
-               precision_names[field->precision]);
+        printf(", %u components, %s, %s, originals %s\n", field->dim, metric_names[field->metric],
+               precision_names[field->precision], originals_names[field->originals]);
     }
+    json_array_foreach(indexes, i, index) print_index(index);
     printf("  %-13s %llu\n  %-13s %llu\n", "rows", (unsigned long long)stats->rows, "deleted",
            (unsigned long long)stats->deleted);
     printf("  %-13s %llu, and %llu rows after them\n", "segments",
@@ -76,6 +115,8 @@ static void print_text(const char *name, const paua_schema *schema, const paua_s
     print_nbytes("vectors", stats->vector_nbytes);
     print_nbytes("document data", stats->document_nbytes);
     print_nbytes("key data", stats->key_nbytes);
+    print_nbytes("codes", stats->code_nbytes);
+    print_nbytes("graphs", stats->graph_nbytes);
     print_nbytes("catalogue", stats->catalog_nbytes);
     print_nbytes("mapped", stats->mapped_nbytes);
     print_nbytes("heap", stats->heap_nbytes);
@@ -84,18 +125,21 @@ static void print_text(const char *name, const paua_schema *schema, const paua_s
 static int show(const struct cli *cli, paua_db *db, const char *name)
 {
     paua_stats stats = {.size = sizeof stats};
-    paua_collection *collection;
+    json_t *indexes = json_made(json_array());
+    paua_collection *collection = NULL;
     paua_error err;
     int rc = EXIT_OK;
 
-    if (paua_collection_open(db, name, &collection, &err) != PAUA_OK) return fail_with(&err);
-    if (paua_collection_stats(collection, &stats, &err) != PAUA_OK)
+    if (paua_collection_open(db, name, &collection, &err) != PAUA_OK ||
+        paua_collection_stats(collection, &stats, &err) != PAUA_OK ||
+        paua_index_list(collection, append_index, indexes, &err) != PAUA_OK)
         rc = fail_with(&err);
     else if (cli->json)
-        print_json(name, paua_collection_schema(collection), &stats);
+        print_json(name, paua_collection_schema(collection), &stats, indexes);
     else
-        print_text(name, paua_collection_schema(collection), &stats);
+        print_text(name, paua_collection_schema(collection), &stats, indexes);
     paua_collection_close(collection);
+    json_decref(indexes);
     return rc;
 }
 

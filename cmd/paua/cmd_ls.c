@@ -25,16 +25,15 @@ static void add_row(struct table *table, const char *name, const paua_schema *sc
     else
         table_cell_format(table, "%zu fields", schema->field_count);
     table_cell(table, document_names[schema->document], strlen(document_names[schema->document]));
-    human_bytes(stats->vector_nbytes + stats->document_nbytes + stats->key_nbytes, size);
+    human_bytes(stats_disk_nbytes(stats), size);
     table_cell(table, size, strlen(size));
 }
 
 static void print_line(const char *name, const paua_schema *schema, const paua_stats *stats)
 {
-    json_line(json_pack(
-        "{s:o, s:I, s:s, s:i, s:I}", "collection", json_word(name), "rows", (json_int_t)stats->rows,
-        "key", key_names[schema->key_kind], "fields", (int)schema->field_count, "bytes",
-        (json_int_t)(stats->vector_nbytes + stats->document_nbytes + stats->key_nbytes)));
+    json_line(json_pack("{s:o, s:I, s:s, s:i, s:I}", "collection", json_word(name), "rows",
+                        (json_int_t)stats->rows, "key", key_names[schema->key_kind], "fields",
+                        (int)schema->field_count, "bytes", (json_int_t)stats_disk_nbytes(stats)));
 }
 
 static int list_one(const struct cli *cli, paua_db *db, const char *name, struct table *table)

@@ -6,22 +6,24 @@
 #include "progress.h"
 
 static const struct option_spec options[] = {
-    {"threads", 0, "N", "at most N threads; merging takes one"},
+    {"threads", 0, "N", "at most N threads build; default all cores"},
     {"progress", 0, NULL, "show progress without a terminal too"},
     {NULL, 0, NULL, NULL},
 };
 
 static const char text[] =
-    "Merges segments, rewrites files of which over a quarter is deleted, and gives their space "
-    "back.\n"
-    "Reads and writes may go on meanwhile. Without COLLECTION all collections are optimized.";
+    "Merges segments, rewrites files of which over a quarter is deleted, gives their space back, "
+    "and\n"
+    "makes the codes and graphs that segments lack. Reads and writes may go on meanwhile. Ctrl-C "
+    "stops\n"
+    "it, and what is finished stays. Without COLLECTION all collections are optimized.";
 
 static uint64_t stored_nbytes(paua_collection *collection)
 {
     paua_stats stats = {.size = sizeof stats};
 
     if (paua_collection_stats(collection, &stats, NULL) != PAUA_OK) return 0;
-    return stats.vector_nbytes + stats.document_nbytes + stats.key_nbytes;
+    return stats_disk_nbytes(&stats);
 }
 
 static void print_result(const struct cli *cli, const char *name, uint64_t before, uint64_t after,
@@ -92,7 +94,7 @@ static int run(struct cli *cli)
 const struct command cmd_optimize = {
     .name = "optimize",
     .operands = "[COLLECTION]",
-    .summary = "merge segments and give space back",
+    .summary = "merge segments, build indexes, give space back",
     .text = text,
     .examples = "  paua optimize docs --threads 2",
     .options = options,

@@ -22,6 +22,12 @@ static const struct option_spec options[] = {
     {"radius", 0, "R", "only rows at distance R or less"},
     {"allowed", 0, "FILE", "only rows with these keys, one a line"},
     {"field", 0, "NAME", "vector field; default the first"},
+    {"exact", 0, NULL, "compare with every row's original"},
+    {"refine", 0, NULL, "int8, int4, int2: compare the best with their originals"},
+    {"ef", 0, "N", "candidates of a graph search; default 200, or 2 k if more"},
+    {"index", 0, "NAME", "index to use; default the field's first"},
+    {"lean", 0, NULL, "leave refine codes in their files: slower, smaller"},
+    {"map-originals", 0, NULL, "read originals of candidates from the map: faster, larger"},
     {"timeout", 0, "MS", "give up after MS milliseconds"},
     {"threads", 0, "N", "threads; default 1 for one query, else all cores"},
     {"no-document", 0, NULL, "leave the documents out"},
@@ -29,19 +35,27 @@ static const struct option_spec options[] = {
 };
 
 static const char text[] =
-    "Finds the k nearest rows by comparing with every row: nothing is approximated. The query is "
-    "a\n"
-    "JSON array, the vector of a stored row, or each row of a file. Distances: cosine is 1 - "
-    "cosine,\n"
-    "l2 the squared Euclidean distance, ip the negated inner product; smaller is nearer. With "
-    "--json\n"
-    "each query is one line: {\"query\": 0, \"hits\": [{\"key\", \"distance\", \"document\"}]}. "
-    "Documents\n"
-    "are cut to the width of the terminal or of $COLUMNS, else after 4,000 bytes.";
+    "Finds the k nearest rows, through the field's index where rows have codes, else by comparing "
+    "with\n"
+    "every row; --exact always compares with every row, and so does a --metric that is not the "
+    "field's\n"
+    "own. The query is a JSON array, the vector of a stored row, or each row of a file. "
+    "Distances:\n"
+    "cosine is 1 - cosine, l2 the squared Euclidean distance, ip the negated inner product; "
+    "smaller "
+    "is\n"
+    "nearer. They are estimates for int8, int4 and int2 unless --refine or --exact is given. More "
+    "--ef\n"
+    "finds more of the true nearest, and takes longer.\n"
+    "\n"
+    "With --json each query is one line: {\"query\": 0, \"hits\": [{\"key\", \"distance\", "
+    "\"document\"}]}.\n"
+    "Documents are cut to the width of the terminal or of $COLUMNS, else after 4,000 bytes.";
 
 static const char examples[] = "  paua search docs '[0.1, 0.2, 0.3]' -k 5\n"
                                "  paua search docs --like 17\n"
                                "  paua search docs --queries query.fvecs --row 3 --radius 0.5\n"
+                               "  paua search docs --like 17 -k 100 --ef 400 --refine\n"
                                "  paua search docs --queries query.npy -k 100 --json > hits.jsonl";
 
 static bool parse_radius(const struct args *args, paua_search_opts *opts)
@@ -68,11 +82,15 @@ static int take_options(struct search *search)
     if (!args_u32(args, "k", 1, INT32_MAX, &opts->k)) return EXIT_USAGE;
     if (!args_u32(args, "timeout", 1, UINT32_MAX, &opts->timeout_ms)) return EXIT_USAGE;
     if (!args_u32(args, "threads", 1, 1024, &opts->threads)) return EXIT_USAGE;
+    if (!args_u32(args, "ef", 1, INT32_MAX, &opts->ef)) return EXIT_USAGE;
     if (args_has(args, "metric")) {
         if (!args_choice(args, "metric", metric_names + 1, &metric)) return EXIT_USAGE;
         opts->metric = (paua_metric)(metric + 1);
     }
     opts->field = args_value(args, "field");
+    opts->index = args_value(args, "index");
+    opts->exact = args_has(args, "exact");
+    opts->refine = args_has(args, "refine");
     search->documents = !args_has(args, "no-document");
     return parse_radius(args, opts) ? EXIT_OK : EXIT_USAGE;
 }
@@ -261,6 +279,8 @@ static int run(struct cli *cli)
     if (sources != 1) return usage("search: give one of '[vector]', --like KEY, --queries FILE");
     if (args_has(args, "row") && !args_has(args, "queries"))
         return usage("option --row: it needs --queries FILE");
+    cli->open.lean = args_has(args, "lean");
+    cli->open.map_originals = args_has(args, "map-originals");
     rc = session_open(cli, OPEN_READ, args->operands[0], &search.session);
     if (rc != EXIT_OK) return rc;
     interrupt_watch();
@@ -272,7 +292,7 @@ static int run(struct cli *cli)
 const struct command cmd_search = {
     .name = "search",
     .operands = "COLLECTION ['[VECTOR]']",
-    .summary = "find the nearest rows, exactly",
+    .summary = "find the nearest rows",
     .text = text,
     .examples = examples,
     .options = options,

@@ -164,7 +164,7 @@ float key_component(const paua_schema *schema, const paua_key *key, size_t i)
     uint16_t half;
     float value;
 
-    if (schema->fields[0].precision == PAUA_FP16) {
+    if (vector_is_half(&schema->fields[0])) {
         memcpy(&half, bytes + 2 * i, sizeof half);
         return half_to_float(half);
     }

@@ -8,9 +8,9 @@
 #include "commands.h"
 
 const struct command *const commands[] = {
-    &cmd_create, &cmd_drop,  &cmd_ls,      &cmd_info,   &cmd_import,   &cmd_export,
-    &cmd_get,    &cmd_put,   &cmd_rm,      &cmd_search, &cmd_optimize, &cmd_check,
-    &cmd_backup, &cmd_bench, &cmd_version, &cmd_help,
+    &cmd_create, &cmd_drop,   &cmd_ls,    &cmd_info,    &cmd_import, &cmd_export,
+    &cmd_get,    &cmd_put,    &cmd_rm,    &cmd_search,  &cmd_index,  &cmd_optimize,
+    &cmd_check,  &cmd_backup, &cmd_bench, &cmd_version, &cmd_help,
 };
 const size_t command_count = COUNT_OF(commands);
 
@@ -35,7 +35,7 @@ const struct command *command_find(const char *name)
 static int apply_globals(struct cli *cli, const struct args *args)
 {
     static const char *const durabilities[] = {"full", "batch", "off", NULL};
-    static const char *const verifies[] = {"touch", "header", NULL};
+    static const char *const verifies[] = {"full", "header", NULL};
     uint32_t durability = cli->open.durability;
     uint32_t verify = cli->open.verify;
 

@@ -5,6 +5,7 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BAR_COLUMNS 24
@@ -42,25 +43,49 @@ static void print_bar(double share)
     fprintf(stderr, "] %3.0f %%  ", 100 * share);
 }
 
-void progress_show(struct progress *progress, uint64_t count, uint64_t done, uint64_t total)
+/* Whether it is time to draw again. */
+static bool due(const struct progress *progress, double now)
 {
-    double now = progress->on ? now_s() : 0;
-    double spent = now - progress->start_s;
-    double share = total == 0 ? 0 : (double)done / (double)total;
+    return progress->on && now - progress->last_s >= (progress->terminal ? 0.1 : 1.0);
+}
 
-    if (!progress->on || now - progress->last_s < (progress->terminal ? 0.1 : 1.0)) return;
-    if (share > 1) share = 1;
+/* Begins a line: how much is done, of what. */
+static void line_begin(const struct progress *progress, double share, bool known)
+{
     flockfile(stderr);
     if (progress->terminal) fputs("\r\033[K", stderr);
-    if (total != 0) print_bar(share);
-    fprintf(stderr, "%llu %s", (unsigned long long)count, progress->unit);
-    if (spent > 0.05) fprintf(stderr, "  %.0f %s/s", (double)count / spent, progress->unit);
+    if (known) print_bar(share);
+}
+
+static void line_end(struct progress *progress, double share, double now)
+{
+    double spent = now - progress->start_s;
+
     if (share > 0.001 && spent > 0.5) print_left(spent * (1 - share) / share);
     if (!progress->terminal) fputc('\n', stderr);
     fflush(stderr);
     funlockfile(stderr);
     progress->shown = progress->terminal;
     progress->last_s = now;
+}
+
+static double share_of(uint64_t done, uint64_t total)
+{
+    if (total == 0) return 0;
+    return done < total ? (double)done / (double)total : 1;
+}
+
+void progress_show(struct progress *progress, uint64_t count, uint64_t done, uint64_t total)
+{
+    double now = progress->on ? now_s() : 0;
+    double spent = now - progress->start_s;
+    double share = share_of(done, total);
+
+    if (!due(progress, now)) return;
+    line_begin(progress, share, total != 0);
+    fprintf(stderr, "%llu %s", (unsigned long long)count, progress->unit);
+    if (spent > 0.05) fprintf(stderr, "  %.0f %s/s", (double)count / spent, progress->unit);
+    line_end(progress, share, now);
 }
 
 void progress_end(struct progress *progress)
@@ -72,7 +97,17 @@ void progress_end(struct progress *progress)
 void progress_callback(void *progress, const char *what, uint64_t done, uint64_t total)
 {
     struct progress *line = progress;
+    double now = line->on ? now_s() : 0;
+    double share = share_of(done, total);
 
-    line->unit = what;
-    progress_show(line, done, done, total);
+    if (line->on && (line->stage == NULL || strcmp(line->stage, what) != 0)) {
+        line->stage = what;
+        line->start_s = now;
+        /* A short stage is shown too, unless the whole work may yet be short. */
+        if (!line->terminal || line->shown) line->last_s = 0;
+    }
+    if (!due(line, now)) return;
+    line_begin(line, share, total != 0);
+    fputs(what, stderr);
+    line_end(line, share, now);
 }

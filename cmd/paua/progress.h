@@ -11,8 +11,9 @@ struct progress {
     bool on;
     bool terminal;
     bool shown;
-    const char *unit; /* e.g. "rows" */
-    double start_s;
+    const char *unit;  /* e.g. "rows" */
+    const char *stage; /* what progress_callback was told last; NULL before it */
+    double start_s;    /* of the work, or of the stage */
     double last_s;
 };
 
@@ -26,7 +27,7 @@ void progress_show(struct progress *progress, uint64_t count, uint64_t done, uin
 /* Clears the line. */
 void progress_end(struct progress *progress);
 
-/* A paua_progress_fn over a struct progress. */
+/* A paua_progress_fn over a struct progress: work in stages, each with its own time. */
 void progress_callback(void *progress, const char *what, uint64_t done, uint64_t total);
 
 #endif

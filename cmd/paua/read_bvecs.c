@@ -18,4 +18,5 @@ static enum row_result bvecs_row(struct reader_state *reader, struct row *row, s
     return ROW_OK;
 }
 
-const struct file_format format_bvecs = {.name = "bvecs", .row = bvecs_row};
+const struct file_format format_bvecs = {
+    .name = "bvecs", .row = bvecs_row, .dim = reader_vecs_file_dim};

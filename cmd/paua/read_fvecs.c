@@ -12,4 +12,5 @@ static enum row_result fvecs_row(struct reader_state *reader, struct row *row, s
     return result;
 }
 
-const struct file_format format_fvecs = {.name = "fvecs", .row = fvecs_row};
+const struct file_format format_fvecs = {
+    .name = "fvecs", .row = fvecs_row, .dim = reader_vecs_file_dim};

@@ -171,9 +171,8 @@ static bool check_shape(struct reader_state *reader, const struct header *header
     return false;
 }
 
-static bool npy_begin(struct reader_state *reader, struct fault *fault)
+static bool read_header(struct reader_state *reader, struct header *header, struct fault *fault)
 {
-    struct header header = {0};
     uint32_t nbytes = 0;
     char *text;
 
@@ -181,12 +180,31 @@ static bool npy_begin(struct reader_state *reader, struct fault *fault)
     text = (char *)reader_scratch(reader, (size_t)nbytes + 1);
     if (reader_exactly(reader, text, nbytes, false, fault) != ROW_OK) return false;
     text[nbytes] = 0;
-    if (strlen(text) != nbytes || !scan_header(text, &header)) {
-        fault_set(fault, "the header at byte 10 is not {'descr': ..., 'fortran_order': ..., "
-                         "'shape': ...}");
-        return false;
-    }
+    if (strlen(text) == nbytes && scan_header(text, header)) return true;
+    fault_set(fault, "the header at byte 10 is not {'descr': ..., 'fortran_order': ..., "
+                     "'shape': ...}");
+    return false;
+}
+
+static bool npy_begin(struct reader_state *reader, struct fault *fault)
+{
+    struct header header = {0};
+
+    if (!read_header(reader, &header, fault)) return false;
     return take_type(reader, &header, fault) && check_shape(reader, &header, fault);
+}
+
+static bool npy_dim(struct reader_state *reader, uint32_t *dim, struct fault *fault)
+{
+    struct header header = {0};
+
+    if (!read_header(reader, &header, fault)) return false;
+    if (header.axes == 2 && header.shape[1] <= UINT32_MAX) {
+        *dim = (uint32_t)header.shape[1];
+        return true;
+    }
+    fault_set(fault, "the array has %zu axes, expected the shape (rows, dimension)", header.axes);
+    return false;
 }
 
 static void convert(const struct reader_state *reader, float *vector)
@@ -232,4 +250,5 @@ static enum row_result npy_row(struct reader_state *reader, struct row *row, str
     return ROW_OK;
 }
 
-const struct file_format format_npy = {.name = "npy", .begin = npy_begin, .row = npy_row};
+const struct file_format format_npy = {
+    .name = "npy", .begin = npy_begin, .row = npy_row, .dim = npy_dim};

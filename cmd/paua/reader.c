@@ -67,6 +67,33 @@ bool reader_again(struct reader_state *reader, struct fault *fault)
     return begin(reader, fault);
 }
 
+bool reader_file_dim(const struct file_format *format, const char *path, uint32_t *dim,
+                     struct fault *fault)
+{
+    struct reader_state reader = {.format = format};
+    struct fault why;
+    uint32_t found = 0;
+    bool ok;
+
+    if (format->dim == NULL) {
+        fault_set(fault, "%s: %s files do not say their dimension, give fvecs, bvecs or npy", path,
+                  format->name);
+        return false;
+    }
+    if (!instream_open(&reader.in, path, fault)) return false;
+    ok = format->dim(&reader, &found, &why);
+    if (!ok) {
+        fault_set(fault, "%s: %s", path, why.text);
+    } else if (found < 1 || found > PAUA_DIM_MAX) {
+        fault_set(fault, "%s: the dimension is %u, expected 1 to %u (is it a %s file?)", path,
+                  found, PAUA_DIM_MAX, format->name);
+        ok = false;
+    }
+    reader_end(&reader);
+    if (ok) *dim = found;
+    return ok;
+}
+
 uint8_t *reader_scratch(struct reader_state *reader, size_t nbytes)
 {
     if (nbytes > reader->scratch_nbytes) {
@@ -142,4 +169,13 @@ enum row_result reader_vecs_dim(struct reader_state *reader, size_t component_nb
     if (result != ROW_OK) return result;
     fault_set(fault, "the dimension is %d, expected %u", dim, expected);
     return ROW_BAD;
+}
+
+bool reader_vecs_file_dim(struct reader_state *reader, uint32_t *dim, struct fault *fault)
+{
+    int32_t first = 0;
+
+    if (reader_exactly(reader, &first, sizeof first, false, fault) != ROW_OK) return false;
+    *dim = (uint32_t)first;
+    return true;
 }

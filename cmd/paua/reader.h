@@ -36,6 +36,8 @@ struct file_format {
     const char *name; /* also the suffix */
     bool (*begin)(struct reader_state *reader, struct fault *fault);
     enum row_result (*row)(struct reader_state *reader, struct row *row, struct fault *fault);
+    /* The dimension that the file itself says, at its start; NULL: it says none. */
+    bool (*dim)(struct reader_state *reader, uint32_t *dim, struct fault *fault);
 };
 
 enum npy_component { NPY_FP16, NPY_FP32, NPY_FP64 };
@@ -72,6 +74,10 @@ enum row_result reader_row(struct reader_state *reader, struct row *row, struct 
 /* Back to the first row of a seekable file. */
 bool reader_again(struct reader_state *reader, struct fault *fault);
 
+/* The dimension that a file of vectors says of itself. */
+bool reader_file_dim(const struct file_format *format, const char *path, uint32_t *dim,
+                     struct fault *fault);
+
 /* Memory of at least nbytes that lasts until asked again. */
 uint8_t *reader_scratch(struct reader_state *reader, size_t nbytes);
 
@@ -85,5 +91,8 @@ enum row_result reader_exactly(struct reader_state *reader, void *bytes, size_t 
 /* The int32 before a row of fvecs and bvecs; a wrong dimension skips its row. */
 enum row_result reader_vecs_dim(struct reader_state *reader, size_t component_nbytes,
                                 struct fault *fault);
+
+/* What the first of those int32 is, for file_format.dim. */
+bool reader_vecs_file_dim(struct reader_state *reader, uint32_t *dim, struct fault *fault);
 
 #endif

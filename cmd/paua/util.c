@@ -121,6 +121,14 @@ const char *human_bytes(uint64_t nbytes, char out[HUMAN_NBYTES])
     return out;
 }
 
+double six_digits(double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
 bool parse_u64(const char *text, size_t nbytes, uint64_t *value)
 {
     uint64_t sum = 0;

@@ -41,6 +41,9 @@ double now_s(void);
 #define HUMAN_NBYTES 32
 const char *human_bytes(uint64_t nbytes, char out[HUMAN_NBYTES]);
 
+/* Rounded to six digits: more than any clock or disk is good for, and what a float holds. */
+double six_digits(double value);
+
 /* A whole decimal number without sign, spaces or rest; false if it is not one or overflows. */
 bool parse_u64(const char *text, size_t nbytes, uint64_t *value);
 

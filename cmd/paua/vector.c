@@ -80,9 +80,15 @@ static bool any_above(const float *vector, size_t dim, uint32_t limit_bits)
     return above != 0;
 }
 
+bool vector_is_half(const paua_vector_field *field)
+{
+    if (field->originals == PAUA_ORIGINALS_DEFAULT) return field->precision == PAUA_FP16;
+    return field->originals == PAUA_ORIGINALS_FP16;
+}
+
 bool vector_storable(const float *vector, const paua_vector_field *field, struct fault *fault)
 {
-    float limit = field->precision == PAUA_FP16 ? HALF_OVERFLOW : INFINITY;
+    float limit = vector_is_half(field) ? HALF_OVERFLOW : INFINITY;
     uint32_t limit_bits;
 
     memcpy(&limit_bits, &limit, sizeof limit_bits);

@@ -18,6 +18,9 @@ bool vector_from_json(const json_t *array, size_t dim, float *vector, struct fau
 bool vector_from_text(const char *text, size_t nbytes, size_t dim, float *vector,
                       struct fault *fault);
 
+/* Whether a field stores its vectors in half precision; also of a field not yet created. */
+bool vector_is_half(const paua_vector_field *field);
+
 /* Whether a field can store the vector: all finite, and within half precision if that is its own.
  * If not, the fault names the component. */
 bool vector_storable(const float *vector, const paua_vector_field *field, struct fault *fault);

@@ -31,7 +31,9 @@ _paua()
     done
     case $command:$prev in
     create:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
-    create:--precision) COMPREPLY=($(compgen -W 'fp32 fp16' -- "$cur")); return ;;
+    create:--precision) COMPREPLY=($(compgen -W 'fp32 fp16 int8 int4 int2' -- "$cur")); return ;;
+    create:--originals) COMPREPLY=($(compgen -W 'fp32 fp16 none' -- "$cur")); return ;;
+    create:--index) COMPREPLY=($(compgen -W 'vamana flat none' -- "$cur")); return ;;
     create:--key) COMPREPLY=($(compgen -W 'u64 string vector' -- "$cur")); return ;;
     create:--document) COMPREPLY=($(compgen -W 'text bytes none' -- "$cur")); return ;;
     import:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
@@ -47,18 +49,22 @@ _paua()
     search:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
     search:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
     search:--allowed) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    index:--kind) COMPREPLY=($(compgen -W 'vamana flat' -- "$cur")); return ;;
     bench:--base) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--query) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--truth) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
-    bench:--precision) COMPREPLY=($(compgen -W 'fp32 fp16' -- "$cur")); return ;;
+    bench:--precision) COMPREPLY=($(compgen -W 'fp32 fp16 int8 int4 int2' -- "$cur")); return ;;
+    bench:--originals) COMPREPLY=($(compgen -W 'fp32 fp16 none' -- "$cur")); return ;;
+    bench:--index) COMPREPLY=($(compgen -W 'vamana flat none' -- "$cur")); return ;;
     *:-d | *:--dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     *:--durability) COMPREPLY=($(compgen -W 'full batch off' -- "$cur")); return ;;
-    *:--verify) COMPREPLY=($(compgen -W 'touch header' -- "$cur")); return ;;
+    *:--verify) COMPREPLY=($(compgen -W 'full header' -- "$cur")); return ;;
     esac
     case $command in
-    '') options='create drop ls info import export get put rm search optimize check backup bench version help' ;;
-    create) options='--dim --metric --precision --field --key --document' ;;
+    '') options='create drop ls info import export get put rm search index optimize check backup bench version help' ;;
+    create) options='--dim --metric --precision --originals --index --degree --list
+        --occlusion --alpha --field --key --document' ;;
     ls) options='--names' ;;
     import) options='--format --documents --keys --first-key --field --batch --limit --upsert
         --keep-going --progress' ;;
@@ -67,12 +73,14 @@ _paua()
     put) options='--vector --document' ;;
     rm) options='--keys' ;;
     search) options='-k --like --queries --row --format --metric --radius --allowed --field
-        --timeout --threads --no-document' ;;
+        --exact --refine --ef --index --lean --map-originals --timeout --threads --no-document' ;;
+    index) options='--field --kind --degree --list --occlusion --alpha --threads --progress' ;;
     optimize) options='--threads --progress' ;;
     check) options='--rebuild --progress' ;;
     backup) options='--link --progress' ;;
-    bench) options='--base --query --truth --metric --precision -k --threads --rows --ms
-        --keep' ;;
+    bench) options='--base --query --truth --metric --precision --originals --index --degree
+        --list --occlusion --alpha -k --ef --refine --lean --map-originals --threads --workers
+        --seconds --rows --csv --ms --keep' ;;
     esac
     if [[ $cur == -* ]]; then
         options+=' --dir --json --durability --no-mmap --verify --quiet --help'
@@ -86,8 +94,16 @@ _paua()
                 return
             fi
             ;;
-        help) options='create drop ls info import export get put rm search optimize check backup bench version help' ;;
-        bench) options='exact write' ;;
+        help) options='create drop ls info import export get put rm search index optimize check backup bench version help' ;;
+        index)
+            if [[ ${words[cword - 2]} == index ]]; then
+                local IFS=$'\n'
+                COMPREPLY=($(compgen -W "$(_paua_collections)" -- "$cur"))
+                return
+            fi
+            [[ ${words[cword - 1]} != index ]] || options='create drop ls'
+            ;;
+        bench) options='exact vectors write' ;;
         esac
     fi
     COMPREPLY=($(compgen -W "$options" -- "$cur"))

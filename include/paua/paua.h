@@ -119,6 +119,8 @@ typedef struct paua_open_opts {
     bool read_only;             /* never writes, not even locks; SQLite may leave -wal and -shm */
     bool in_memory;             /* path is ignored; nothing outlives the handle */
     bool no_mmap;               /* read with pread: slower, smaller, and safe from truncation */
+    bool lean;                  /* leave refine codes in their files: slower, smaller */
+    bool map_originals;         /* compare candidates with mapped originals: faster, larger */
     paua_durability durability; /* default PAUA_FULL */
     paua_verify verify;         /* default PAUA_VERIFY_TOUCH */
     uint32_t batch_ms;          /* PAUA_BATCH: the longest unsynced time; default 100 */
@@ -205,10 +207,46 @@ typedef enum paua_metric {
     PAUA_COSINE              /* 1 - cosine; 1 to a zero vector, 0 between two zero vectors */
 } paua_metric;
 
+/* How near a search without `exact` comes, and what it keeps in memory for that. A segment of more
+ * than PAUA_INDEX_ROWS_MIN rows gets codes of at most so many bytes a row when it is optimized (and
+ * factors, 32 bytes); until then, and in smaller segments, rows are compared with their
+ * originals. */
 typedef enum paua_precision {
-    PAUA_FP32 = 0, /* 4 bytes a component */
-    PAUA_FP16      /* IEEE half, rounded to nearest even; beyond +-65,504 refused */
+    PAUA_FP32 = 0, /* codes of dim / 2 bytes; the best candidates compared with fp32 originals */
+    PAUA_FP16,     /* the same with fp16 originals */
+    PAUA_INT8,     /* codes of at most dim bytes (never below 16) decide */
+    PAUA_INT4,     /* dim / 2 */
+    PAUA_INT2      /* dim / 4 */
 } paua_precision;
+
+#define PAUA_INDEX_ROWS_MIN 1000u
+
+/* How the vectors themselves are stored, for exact search, refinement, fetching and merging. */
+typedef enum paua_originals {
+    PAUA_ORIGINALS_DEFAULT = 0, /* fp16 for PAUA_FP16, fp32 for the others */
+    PAUA_ORIGINALS_FP32,        /* 4 bytes a component */
+    PAUA_ORIGINALS_FP16,        /* IEEE half, rounded to nearest even; beyond +-65,504 refused */
+    PAUA_ORIGINALS_NONE         /* not kept once a segment has codes; what is fetched is decoded */
+} paua_originals;
+
+typedef enum paua_index_kind {
+    PAUA_INDEX_DEFAULT = 0, /* vamana */
+    PAUA_INDEX_VAMANA,      /* a graph over the codes */
+    PAUA_INDEX_FLAT,        /* every code is compared */
+    PAUA_INDEX_NONE         /* no codes: searches compare every original */
+} paua_index_kind;
+
+#define PAUA_DEGREE_MAX 512u
+#define PAUA_LIST_MAX 4096u
+
+/* What index a field has. Zero means the default for each. */
+typedef struct paua_index_params {
+    paua_index_kind kind;
+    uint32_t degree;    /* vamana: most neighbours of a row, 4 to 512; default 64 */
+    uint32_t list;      /* vamana: candidates that building keeps, 4 to 4,096; default 100 */
+    uint32_t occlusion; /* vamana: candidates that pruning looks at, to 65,536; default 750 */
+    float alpha;        /* vamana: slack of pruning, 1 to 2; default 1.2 */
+} paua_index_params;
 
 typedef enum paua_document_kind {
     PAUA_DOCUMENT_TEXT = 0, /* UTF-8, checked */
@@ -227,6 +265,9 @@ typedef struct paua_vector_field {
     uint32_t dim;     /* 1 to 65,535 */
     paua_metric metric;
     paua_precision precision;
+    paua_originals originals;
+    paua_index_params index; /* of the index that is named like the field; paua_index_create() adds
+                                more */
 } paua_vector_field;
 
 typedef struct paua_schema {
@@ -335,11 +376,46 @@ typedef struct paua_optimize_opts {
     const paua_cancel *cancel;
 } paua_optimize_opts;
 
-/* Merges segments, rewrites files over a quarter dead, and gives their space back. Reads and
- * writes go on meanwhile. Costs nothing but a look at the catalogue if there is nothing to do.
- * Errors as for a write, and PAUA_ECANCELED; on any error the old files stay. */
+/* Merges segments, rewrites files over a quarter dead, gives their space back, and builds the
+ * indexes of segments that lack them. A large segment that is indexed is left alone until what came
+ * after it is a quarter as large. Reads and writes go on meanwhile. Costs nothing but a look at the
+ * catalogue if there is nothing to do. Errors as for a write, and PAUA_ECANCELED; on any error the
+ * old files stay. */
 PAUA_API paua_status paua_optimize(paua_collection *collection, const paua_optimize_opts *opts,
                                    paua_error *err);
+
+/* Gives a field one more index and builds it for the rows that segments hold; searches and writes
+ * go on meanwhile. Indexes of one field share its codes.
+ *   field   NULL: the first.
+ *   name    1 to 255 bytes of UTF-8 without control characters, unique in the collection.
+ *   params  kind VAMANA or FLAT, of the field's metric.
+ * Errors: PAUA_EEXISTS, PAUA_ENOTFOUND (no such field), PAUA_EINVAL, PAUA_ECANCELED, and as for a
+ * write. If building fails or is canceled the index is defined already, and paua_optimize goes on
+ * with it. */
+PAUA_API paua_status paua_index_create(paua_collection *collection, const char *field,
+                                       const char *name, const paua_index_params *params,
+                                       const paua_optimize_opts *opts, paua_error *err);
+
+/* Drops an index and its files; searches that are under way finish with it. Codes go with the last
+ * index of a field, unless they are all that is kept of the vectors. PAUA_ENOTFOUND. */
+PAUA_API paua_status paua_index_drop(paua_collection *collection, const char *name,
+                                     paua_error *err);
+
+typedef struct paua_index {
+    const char *name; /* strings live until the callback returns */
+    const char *field;
+    paua_index_params params;            /* defaults filled in */
+    uint64_t rows;                       /* in segments that this index covers */
+    uint64_t rows_due;                   /* in segments that it will cover when optimized */
+    uint64_t walk_nbytes, refine_nbytes; /* codes of the field, in all segments */
+    uint64_t factor_nbytes;              /* their factors and transforms */
+    uint64_t graph_nbytes;
+} paua_index;
+
+/* Calls `each` for each index, in the order of their making. */
+PAUA_API paua_status paua_index_list(paua_collection *collection,
+                                     void (*each)(void *arg, const paua_index *index), void *arg,
+                                     paua_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Reading */
@@ -390,6 +466,10 @@ typedef struct paua_search_opts {
     uint32_t timeout_ms;      /* PAUA_ETIMEOUT after this long; 0: never */
     uint32_t threads;         /* 0: one for one query, all cores for a batch */
     const paua_cancel *cancel;
+    bool exact;        /* compare every original; also what a metric not the field's does */
+    bool refine;       /* int8, int4, int2: compare the best candidates with their originals */
+    uint32_t ef;       /* vamana: candidates kept, at least k; default max(200, 2 k) */
+    const char *index; /* name of the index to use; NULL: the field's first */
 } paua_search_opts;
 
 typedef struct paua_hit {
@@ -401,7 +481,9 @@ typedef struct paua_hit {
 PAUA_API paua_status paua_hits_open(paua_hits **hits, paua_error *err);
 PAUA_API void paua_hits_close(paua_hits *hits);
 
-/* Finds the k nearest rows to each of n queries by comparing with every row.
+/* Finds the k nearest rows to each of n queries: exactly, by comparing with every row, or through
+ * the field's index where a segment has one. Distances are exact for fp32 and fp16 and with refine,
+ * and estimates from the codes for int8, int4 and int2.
  *
  *   queries   n x dim floats, row-major, `stride` floats apart (0 means dim). NaN or infinity:
  *             PAUA_EINVAL with the query and component.
@@ -412,8 +494,8 @@ PAUA_API void paua_hits_close(paua_hits *hits);
  *
  * All queries see one snapshot. A batch gives the same bits as its queries one by one.
  * Errors: PAUA_EINVAL, PAUA_ENOTFOUND (no such field), PAUA_ETIMEOUT, PAUA_ECANCELED,
- * PAUA_ECORRUPT, PAUA_EIO, PAUA_ENOMEM. Cost: n x rows x dim multiply-adds; one query reads every
- * vector once. */
+ * PAUA_ECORRUPT, PAUA_EIO, PAUA_ENOMEM. Cost: exact, n x rows x dim multiply-adds; one query
+ * reads every vector once. Through a graph some ef x degree / 3 comparisons of codes. */
 PAUA_API paua_status paua_search(paua_collection *collection, const float *queries, size_t n,
                                  size_t stride, const paua_search_opts *opts, paua_hits *hits,
                                  paua_error *err);
@@ -443,6 +525,8 @@ typedef struct paua_stats {
     uint64_t document_nbytes; /* on disk: heap files */
     uint64_t key_nbytes;      /* on disk: key files */
     uint64_t catalog_nbytes;  /* on disk: the catalogue with its log; of the whole database */
+    uint64_t code_nbytes;     /* on disk: codes, factors and transforms */
+    uint64_t graph_nbytes;    /* on disk: graphs */
     uint64_t mapped_nbytes;   /* address space mapped, resident or not */
     uint64_t heap_nbytes;     /* on the heap: tail keys and tables, deletions, file tables */
 } paua_stats;

@@ -11,6 +11,9 @@ void *mem_realloc(void *block, size_t nbytes);      /* block stays valid on fail
 void *mem_aligned(size_t alignment, size_t nbytes); /* freed by mem_free */
 char *mem_strdup(const char *text);
 void *mem_dup(const void *bytes, size_t nbytes);
+/* Shortens a block of mem_aligned, which may move and keeps its alignment. NULL when out of memory:
+ * the block is then gone. */
+void *mem_trim(void *block, size_t alignment, size_t nbytes);
 void mem_free(void *block);
 
 /* Grows *block (elements of `each` bytes, *capacity of them) to hold at least `needed`, doubling.

@@ -28,9 +28,9 @@
 
 const char *file_kind_suffix(enum file_kind kind)
 {
-    static const char *const suffixes[] = {".f32", ".f16", ".heap", ".keys"};
+    static const char *const suffixes[] = {".f32", ".f16", ".heap", ".keys", ".codes", ".graph"};
 
-    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_KEYS);
+    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_GRAPH);
     return suffixes[kind - FILE_VECTORS_F32];
 }
 
@@ -40,9 +40,9 @@ static bool header_valid(const struct file_header *header)
                                 : header->kind == FILE_VECTORS_F16 ? 2
                                                                    : 0;
 
-    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_KEYS) return false;
+    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_GRAPH) return false;
     if (header->number < 1 || header->collection < 1) return false;
-    if (component_nbytes == 0)
+    if (header->kind == FILE_HEAP || header->kind == FILE_KEYS)
         return header->field == 0 && header->row_nbytes == 0 && header->dim == 0;
     if (header->field >= PAUA_VECTOR_FIELDS_MAX) return false;
     if (header->dim < 1 || header->dim > PAUA_DIM_MAX) return false;

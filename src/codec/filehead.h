@@ -23,9 +23,16 @@
 #define FILE_PAGE_NBYTES 65536u
 #define FILE_SECTIONS_MAX 64u
 
-enum file_kind { FILE_VECTORS_F32 = 1, FILE_VECTORS_F16 = 2, FILE_HEAP = 3, FILE_KEYS = 4 };
+enum file_kind {
+    FILE_VECTORS_F32 = 1,
+    FILE_VECTORS_F16 = 2,
+    FILE_HEAP = 3,
+    FILE_KEYS = 4,
+    FILE_CODES = 5,
+    FILE_GRAPH = 6
+};
 
-/* ".f32", ".f16", ".heap", ".keys" */
+/* ".f32", ".f16", ".heap", ".keys", ".codes", ".graph" */
 const char *file_kind_suffix(enum file_kind kind);
 
 struct file_header {
@@ -35,7 +42,7 @@ struct file_header {
     uint32_t collection;
     uint32_t field;
     uint32_t row_nbytes; /* vectors: bytes of a row; otherwise 0 */
-    uint32_t dim;        /* vectors: components; otherwise 0 */
+    uint32_t dim;        /* vectors, codes and graphs: components; otherwise 0 */
 };
 
 void file_header_encode(const struct file_header *header, uint8_t bytes[FILE_HEADER_NBYTES]);
@@ -50,7 +57,22 @@ enum section_id {
     SECTION_TAGS = 6,      /* keys: u16 a slot */
     SECTION_SLOTS = 7,     /* keys: u32 row a slot */
     SECTION_KEYS = 8,      /* keys: u64 a row, or the strings */
-    SECTION_OFFSETS = 9    /* keys: strings: u32 a row, where its key ends in KEYS */
+    SECTION_OFFSETS = 9,   /* keys: strings: u32 a row, where its key ends in KEYS */
+    /* codes and graphs: see index/codes.h and index/graph_file.h */
+    SECTION_MODEL = 10,
+    SECTION_MEAN = 11,
+    SECTION_ROTATED_MEAN = 12,
+    SECTION_MATRIX_BF16 = 13,
+    SECTION_MATRIX_S8 = 14,
+    SECTION_MATRIX_SCALE = 15,
+    SECTION_MATRIX_SUMS = 16,
+    SECTION_WALK = 17,
+    SECTION_WALK_FACTORS = 18,
+    SECTION_REFINE = 19,
+    SECTION_REFINE_FACTORS = 20,
+    SECTION_GRAPH = 21,
+    SECTION_NEIGHBOURS = 22,
+    SECTION_COPIES = 23
 };
 
 struct section {

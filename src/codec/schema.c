@@ -3,9 +3,9 @@
  * Fields of the record "PSCH", version 1:
  *   u32 incompat (feature bits, none known yet), u32 collection, u8 key kind, u8 document kind,
  *   u8 field count, u8 reserved 0, name;
- *   then for each field: u32 dim, u8 metric, u8 precision, u16 reserved 0, name.
- * A name is u8 length and bytes. Kinds, metrics and precisions are the numbers of the public enums,
- * which are therefore part of the format. */
+ *   then for each field: u32 dim, u8 metric, u8 precision, u8 originals, u8 reserved 0, name.
+ * A name is u8 length and bytes. Kinds, metrics, precisions and originals are the numbers of the
+ * public enums, which are therefore part of the format. */
 #include "codec/schema.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 
 size_t schema_component_nbytes(const struct schema_field *field)
 {
-    return field->precision == PAUA_FP16 ? 2 : 4;
+    return field->originals == PAUA_ORIGINALS_FP16 ? 2 : 4;
 }
 
 size_t schema_row_nbytes(const struct schema_field *field)
@@ -43,7 +43,9 @@ static bool field_valid(const struct schema *schema, uint32_t index)
 
     if (field->dim < 1 || field->dim > PAUA_DIM_MAX) return false;
     if (field->metric < PAUA_L2 || field->metric > PAUA_COSINE) return false;
-    if (field->precision != PAUA_FP32 && field->precision != PAUA_FP16) return false;
+    if (field->precision > PAUA_INT2) return false;
+    if (field->originals < PAUA_ORIGINALS_FP32 || field->originals > PAUA_ORIGINALS_NONE)
+        return false;
     if (!schema_name_valid(field->name)) return false;
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(schema->fields[i].name, field->name) == 0) return false;
@@ -62,7 +64,7 @@ static bool schema_valid(const struct schema *schema)
     return true;
 }
 
-static void put_name(struct writer *w, const char *name)
+void schema_name_put(struct writer *w, const char *name)
 {
     size_t length = strlen(name);
 
@@ -80,21 +82,22 @@ paua_status schema_encode(const struct schema *schema, struct writer *w)
     writer_u8(w, (uint8_t)schema->document);
     writer_u8(w, (uint8_t)schema->field_count);
     writer_u8(w, 0);
-    put_name(w, schema->name);
+    schema_name_put(w, schema->name);
     for (uint32_t i = 0; i < schema->field_count; i++) {
         const struct schema_field *field = &schema->fields[i];
 
         writer_u32(w, field->dim);
         writer_u8(w, (uint8_t)field->metric);
         writer_u8(w, (uint8_t)field->precision);
-        writer_u16(w, 0);
-        put_name(w, field->name);
+        writer_u8(w, (uint8_t)field->originals);
+        writer_u8(w, 0);
+        schema_name_put(w, field->name);
     }
     return record_end(w);
 }
 
-/* Fills name, which is zeroed. A NUL, which would hide what follows it, is refused here. */
-static bool take_name(struct reader *r, char *name)
+/* A NUL, which would hide what follows it, is refused here. */
+bool schema_name_take(struct reader *r, char *name)
 {
     uint8_t length = reader_u8(r);
     const uint8_t *bytes = reader_bytes(r, length);
@@ -109,8 +112,9 @@ static bool take_field(struct reader *r, struct schema_field *field)
     field->dim = reader_u32(r);
     field->metric = (paua_metric)reader_u8(r);
     field->precision = (paua_precision)reader_u8(r);
-    if (reader_u16(r) != 0) return false;
-    return take_name(r, field->name);
+    field->originals = (paua_originals)reader_u8(r);
+    if (reader_u8(r) != 0) return false;
+    return schema_name_take(r, field->name);
 }
 
 paua_status schema_decode(const void *bytes, size_t length, struct schema *schema)
@@ -128,7 +132,7 @@ paua_status schema_decode(const void *bytes, size_t length, struct schema *schem
     draft.field_count = reader_u8(&r);
     if (reader_u8(&r) != 0) return PAUA_ECORRUPT;
     if (draft.field_count > PAUA_VECTOR_FIELDS_MAX) return PAUA_ECORRUPT;
-    if (!take_name(&r, draft.name)) return PAUA_ECORRUPT;
+    if (!schema_name_take(&r, draft.name)) return PAUA_ECORRUPT;
     for (uint32_t i = 0; i < draft.field_count; i++)
         if (!take_field(&r, &draft.fields[i])) return PAUA_ECORRUPT;
     if (r.short_read || r.at != r.end) return PAUA_ECORRUPT;

@@ -12,6 +12,7 @@ struct schema_field {
     uint32_t dim;
     paua_metric metric; /* never PAUA_METRIC_DEFAULT */
     paua_precision precision;
+    paua_originals originals; /* never PAUA_ORIGINALS_DEFAULT */
 };
 
 struct schema {
@@ -23,12 +24,19 @@ struct schema {
     struct schema_field fields[PAUA_VECTOR_FIELDS_MAX];
 };
 
-/* Bytes of one stored component and of one stored vector. */
+/* Bytes of one component of the originals as they are stored, and of one vector. Originals that
+ * will not be kept are stored in fp32 until codes take their place. */
 size_t schema_component_nbytes(const struct schema_field *field);
 size_t schema_row_nbytes(const struct schema_field *field);
 
 /* 1 to 255 bytes of UTF-8 without control characters (below 0x20, and 0x7F)? */
 bool schema_name_valid(const char *name);
+
+/* A name as records hold it: u8 length and bytes. take fills name, which is zeroed and has room for
+ * PAUA_NAME_NBYTES_MAX + 1; false if it is cut short or holds a NUL. Whether it is valid is asked
+ * afterwards. */
+void schema_name_put(struct writer *w, const char *name);
+bool schema_name_take(struct reader *r, char *name);
 
 /* Appends the record to an empty writer: PAUA_OK or PAUA_ENOMEM. */
 paua_status schema_encode(const struct schema *schema, struct writer *w);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/batch.h"
+#include "codec/index_record.h"
 #include "codec/manifest.h"
 #include "db/db.h"
 #include "db/files.h"
@@ -23,6 +24,13 @@ struct item {
     bool sealed;
 };
 
+struct ids {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+#define CODED_ID(segment, field) ((segment) << 5 | (field))
+
 struct backup {
     paua_db *db;
     const paua_backup_opts *opts;
@@ -32,8 +40,8 @@ struct backup {
     size_t count, capacity;
     struct schema schema; /* of the collection being listed */
     uint64_t heap_nbytes; /* of its tail */
-    uint64_t last_sequence;
-    bool failed; /* out of memory while listing */
+    struct ids coded;     /* CODED_ID of what has codes in this snapshot */
+    bool failed;          /* out of memory while listing */
 };
 
 static void item_add(struct backup *b, uint64_t number, enum file_kind kind, uint64_t nbytes,
@@ -63,6 +71,25 @@ static paua_status batch_each(void *arg, uint64_t id, paua_bytes record)
     return PAUA_OK;
 }
 
+/* A vector file's length: that of a stub where there is one and codes make up for it. */
+static uint64_t vectors_nbytes(const struct backup *b, uint64_t segment, uint32_t field,
+                               const struct file_ref *ref)
+{
+    uint64_t nbytes = ref->nbytes, found;
+    char name[FILE_NAME_NBYTES];
+    int fd;
+
+    if (b->schema.fields[field].originals != PAUA_ORIGINALS_NONE) return nbytes;
+    for (size_t i = 0; i < b->coded.count; i++) {
+        if (b->coded.items[i] != CODED_ID(segment, field)) continue;
+        file_name(name, ref->number, files_vector_header(&b->schema, field, ref->number).kind);
+        if (dir_open_file(b->db->dir, name, DIR_READ, &fd, NULL) != PAUA_OK) break;
+        if (fd_length(fd, name, &found, NULL) == PAUA_OK) nbytes = found;
+        fd_close(fd);
+    }
+    return nbytes;
+}
+
 static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
 {
     struct backup *b = arg;
@@ -80,12 +107,35 @@ static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
         for (uint32_t f = 0; f < m.field_count; f++) {
             const struct file_ref *ref = &m.parts[p].vectors[f];
             item_add(b, ref->number, files_vector_header(&b->schema, f, ref->number).kind,
-                     ref->nbytes, true);
+                     vectors_nbytes(b, m.segment, f, ref), true);
         }
         item_add(b, m.parts[p].heap.number, FILE_HEAP, m.parts[p].heap.nbytes, true);
     }
     manifest_free(&m);
     return PAUA_OK;
+}
+
+static paua_status id_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct ids *ids = arg;
+
+    (void)record;
+    if (mem_grow((void **)&ids->items, &ids->capacity, ids->count + 1, sizeof ids->items[0]) != 0)
+        return PAUA_ENOMEM;
+    ids->items[ids->count++] = id;
+    return PAUA_OK;
+}
+
+static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct backup *b = arg;
+    struct artifact a;
+    paua_status status = artifact_decode(record.data, record.nbytes, &a);
+
+    (void)id;
+    if (status != PAUA_OK) return status;
+    item_add(b, a.file.number, a.index == 0 ? FILE_CODES : FILE_GRAPH, a.file.nbytes, true);
+    return a.index == 0 ? id_each(&b->coded, CODED_ID(a.segment, a.field), record) : PAUA_OK;
 }
 
 static paua_status tail_list(struct backup *b, const struct head *head)
@@ -117,26 +167,14 @@ static paua_status collection_list(struct backup *b, uint32_t number)
     if (status == PAUA_OK &&
         (head.collection != number || head.field_count != b->schema.field_count))
         status = PAUA_ECORRUPT;
+    b->coded.count = 0;
+    if (status == PAUA_OK)
+        status = catalog_each(b->catalog, TABLE_ARTIFACT, CATALOG_ID(number, 0),
+                              CATALOG_ID(number, CATALOG_LOW_MAX), artifact_each, b, NULL);
     if (status == PAUA_OK)
         status = catalog_each(b->catalog, TABLE_SEGMENT, CATALOG_ID(number, 0),
                               CATALOG_ID(number, CATALOG_LOW_MAX), segment_each, b, NULL);
     return status == PAUA_OK ? tail_list(b, &head) : status;
-}
-
-struct ids {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-static paua_status id_each(void *arg, uint64_t id, paua_bytes record)
-{
-    struct ids *ids = arg;
-
-    (void)record;
-    if (mem_grow((void **)&ids->items, &ids->capacity, ids->count + 1, sizeof ids->items[0]) != 0)
-        return PAUA_ENOMEM;
-    ids->items[ids->count++] = id;
-    return PAUA_OK;
 }
 
 static paua_status files_list(struct backup *b, paua_error *err)
@@ -175,7 +213,9 @@ static paua_status files_copy(struct backup *b, bool *gone, paua_error *err)
             return error_set(err, PAUA_ECANCELED, "the backup was canceled and removed");
         status = dir_copy_file(b->db->dir, item->name, b->to, item->nbytes,
                                item->sealed && opts != NULL && opts->link, err);
-        *gone = status != PAUA_OK && !dir_exists(b->db->dir, item->name);
+        /* Removed, or cut down to a stub, by a commit newer than the snapshot? */
+        *gone =
+            status == PAUA_ECORRUPT || (status != PAUA_OK && !dir_exists(b->db->dir, item->name));
         done += item->nbytes;
     }
     return status;
@@ -255,6 +295,7 @@ static paua_status backup_run(struct backup *b, paua_error *err)
     else
         catalog_close(b->catalog);
     mem_free(b->items);
+    mem_free(b->coded.items);
     return status;
 }
 

@@ -111,6 +111,7 @@ static paua_status files_name(void *arg, uint64_t id, paua_bytes record)
         for (uint32_t p = 0; p < m.part_count; p++) {
             for (uint32_t f = 0; f < m.field_count; f++) {
                 header = files_vector_header(&n->schema, f, m.parts[p].vectors[f].number);
+                if (n->schema.fields[f].originals == PAUA_ORIGINALS_NONE) continue;
                 file_try(n, &header, &m.parts[p].vectors[f]);
             }
             header = files_heap_header(&n->schema, m.parts[p].heap.number);
@@ -118,6 +119,22 @@ static paua_status files_name(void *arg, uint64_t id, paua_bytes record)
         }
     }
     manifest_free(&m);
+    return PAUA_OK;
+}
+
+/* The same for a file of codes or a graph. */
+static paua_status artifact_name(void *arg, uint64_t id, paua_bytes record)
+{
+    struct naming *n = arg;
+    struct artifact artifact;
+    struct file_header header;
+
+    (void)id;
+    if (artifact_decode(record.data, record.nbytes, &artifact) != PAUA_OK ||
+        artifact.field >= n->schema.field_count)
+        return PAUA_OK;
+    header = files_artifact_header(&n->schema, &artifact);
+    file_try(n, &header, &artifact.file);
     return PAUA_OK;
 }
 
@@ -135,9 +152,12 @@ static void collection_name_damage(struct check *check, paua_db *db, uint32_t nu
     struct naming n = {.check = check, .dir = db->dir, .said = said};
     struct catalog *catalog = db_lock_reader(db);
 
-    if (catalog_each(catalog, TABLE_COLLECTION, number, number, schema_keep, &n, NULL) == PAUA_OK)
+    if (catalog_each(catalog, TABLE_COLLECTION, number, number, schema_keep, &n, NULL) == PAUA_OK) {
         catalog_each(catalog, TABLE_SEGMENT, CATALOG_ID(number, 0),
                      CATALOG_ID(number, CATALOG_LOW_MAX), files_name, &n, NULL);
+        catalog_each(catalog, TABLE_ARTIFACT, CATALOG_ID(number, 0),
+                     CATALOG_ID(number, CATALOG_LOW_MAX), artifact_name, &n, NULL);
+    }
     db_unlock_reader(db);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "db/db.h"
+#include "db/index.h"
 
 static void memory_free(struct view_owner *owner)
 {
@@ -37,9 +38,11 @@ static struct paua_collection *collection_new(paua_db *db, const struct schema *
     c->schema = *schema;
     c->queue_end = &c->queue;
     for (uint32_t f = 0; f < schema->field_count; f++)
-        c->public_fields[f] =
-            (paua_vector_field){c->schema.fields[f].name, schema->fields[f].dim,
-                                schema->fields[f].metric, schema->fields[f].precision};
+        c->public_fields[f] = (paua_vector_field){.name = c->schema.fields[f].name,
+                                                  .dim = schema->fields[f].dim,
+                                                  .metric = schema->fields[f].metric,
+                                                  .precision = schema->fields[f].precision,
+                                                  .originals = schema->fields[f].originals};
     c->public_schema = (paua_schema){sizeof c->public_schema, schema->key_kind, schema->document,
                                      c->public_fields, schema->field_count};
     pthread_mutex_init(&c->view_mutex, NULL);
@@ -144,6 +147,18 @@ static struct paua_collection *list_add_or_share(struct paua_collection *c)
     return other != NULL ? other : c;
 }
 
+/* The public schema shows the index that was made with a field, if it still is there. */
+static void public_indexes_set(struct paua_collection *c)
+{
+    for (uint32_t f = 0; f < c->schema.field_count; f++) {
+        const struct index_definition *d =
+            index_list_find(c->view->indexes, f, c->schema.fields[f].name);
+
+        c->public_fields[f].index = (paua_index_params){.kind = PAUA_INDEX_NONE};
+        if (d != NULL && d->field == f) c->public_fields[f].index = index_params(d);
+    }
+}
+
 static paua_status open_schema(paua_db *db, const struct schema *schema,
                                paua_collection **collection, paua_error *err)
 {
@@ -165,6 +180,7 @@ static paua_status open_schema(paua_db *db, const struct schema *schema,
         collection_free(c);
         return status;
     }
+    public_indexes_set(c);
     *collection = list_add_or_share(c);
     return PAUA_OK;
 }
@@ -202,8 +218,10 @@ static bool sync_due(const struct paua_collection *c)
 static bool close_alone(struct paua_collection *c)
 {
     for (;;) {
+        paua_cancel_request(&c->background);
         while (c->busy > 0)
             pthread_cond_wait(&c->db->idle, &c->db->mutex);
+        __atomic_store_n(&c->background.requested, 0, __ATOMIC_RELAXED);
         if (c->handles > 0) return false;
         if (!sync_due(c)) return true;
         c->busy++;
@@ -242,6 +260,14 @@ void paua_collection_close(paua_collection *collection)
     if (last) collection_free(collection);
 }
 
+static bool originals_needed(const paua_schema *from, size_t i)
+{
+    const paua_vector_field *f = &from->fields[i];
+
+    return f->precision == PAUA_FP32 || f->precision == PAUA_FP16 ||
+           f->index.kind == PAUA_INDEX_NONE || (from->key_kind == PAUA_KEY_VECTOR && i == 0);
+}
+
 static paua_status field_take(const paua_schema *from, size_t i, struct schema *to, paua_error *err)
 {
     const paua_vector_field *f = &from->fields[i];
@@ -258,13 +284,24 @@ static paua_status field_take(const paua_schema *from, size_t i, struct schema *
     if (f->dim < 1 || f->dim > PAUA_DIM_MAX)
         return error_set(err, PAUA_EINVAL, "vector field \"%s\": dimension %u is not in 1 to %u",
                          f->name, f->dim, PAUA_DIM_MAX);
-    if ((unsigned)f->metric > PAUA_COSINE || (unsigned)f->precision > PAUA_FP16)
+    if ((unsigned)f->metric > PAUA_COSINE || (unsigned)f->precision > PAUA_INT2)
         return error_set(err, PAUA_EINVAL, "vector field \"%s\": unknown metric or precision",
+                         f->name);
+    if ((unsigned)f->originals > PAUA_ORIGINALS_NONE)
+        return error_set(err, PAUA_EINVAL, "vector field \"%s\": unknown kind of originals",
+                         f->name);
+    if (f->originals == PAUA_ORIGINALS_NONE && originals_needed(from, i))
+        return error_set(err, PAUA_EINVAL,
+                         "vector field \"%s\": originals are needed by fp32, by fp16, without an "
+                         "index, and where they are the key; keep them, or choose otherwise",
                          f->name);
     strcpy(field->name, f->name);
     field->dim = f->dim;
     field->metric = f->metric == PAUA_METRIC_DEFAULT ? PAUA_COSINE : f->metric;
     field->precision = f->precision;
+    field->originals = f->originals;
+    if (f->originals == PAUA_ORIGINALS_DEFAULT)
+        field->originals = f->precision == PAUA_FP16 ? PAUA_ORIGINALS_FP16 : PAUA_ORIGINALS_FP32;
     return PAUA_OK;
 }
 
@@ -327,14 +364,45 @@ static paua_status schema_store(struct catalog *catalog, struct schema *schema, 
     return status;
 }
 
-/* One commit stores the collection, whose number and first head it decides. */
+/* One commit stores the collection, whose number and first head it decides, and its indexes. */
 static paua_status create_commit(struct paua_collection *c, paua_error *err)
 {
+    struct index_list *indexes = c->view->indexes;
     paua_status status = db_begin(c->db, err);
 
     if (status != PAUA_OK) return status;
     status = schema_store(c->db->writer, &c->schema, &c->view->head, err);
+    for (uint32_t i = 0; i < indexes->count && status == PAUA_OK; i++) {
+        indexes->items[i].collection = c->schema.collection;
+        status = index_store(c->db->writer, &indexes->items[i], err);
+    }
     return db_finish(c->db, status, err);
+}
+
+/* An index for each field that does not refuse one, named like it. */
+static paua_status indexes_take(const paua_schema *from, const struct schema *schema,
+                                struct index_list **indexes, paua_error *err)
+{
+    struct index_list *list = index_list_new(schema->field_count);
+    uint32_t n = 0;
+
+    if (list == NULL) return error_set_nomem(err);
+    for (uint32_t f = 0; f < schema->field_count; f++) {
+        paua_status status;
+
+        if (from->fields[f].index.kind == PAUA_INDEX_NONE) continue;
+        status = index_define(schema, f, schema->fields[f].name, &from->fields[f].index,
+                              &list->items[n], err);
+        if (status != PAUA_OK) {
+            index_list_unref(list);
+            return status;
+        }
+        list->items[n].number = n + 1;
+        n++;
+    }
+    list->count = n;
+    *indexes = list;
+    return PAUA_OK;
 }
 
 /* The handle is made before the commit: after it nothing can fail. */
@@ -343,18 +411,26 @@ paua_status paua_collection_create(paua_db *db, const char *name, const paua_sch
 {
     struct schema s;
     struct paua_collection *c;
+    struct index_list *indexes = NULL;
     paua_status status = db_check_writable(db, err);
 
     if (status == PAUA_OK) status = schema_take(name, schema, &s, err);
+    if (status == PAUA_OK) status = indexes_take(schema, &s, &indexes, err);
     if (status != PAUA_OK) return status;
     c = collection_new(db, &s);
-    if (c == NULL) return error_set_nomem(err);
-    c->view = view_new(&c->schema, &c->owner, 0);
-    status = c->view == NULL ? error_set_nomem(err) : create_commit(c, err);
+    if (c != NULL) c->view = view_new(&c->schema, &c->owner, 0);
+    if (c == NULL || c->view == NULL) {
+        index_list_unref(indexes);
+        if (c != NULL) collection_free(c);
+        return error_set_nomem(err);
+    }
+    c->view->indexes = indexes;
+    status = create_commit(c, err);
     if (status != PAUA_OK) {
         collection_free(c);
         return status;
     }
+    public_indexes_set(c);
     db_settle(db); /* a failure poisons; the collection is there */
     *collection = list_add_or_share(c);
     return PAUA_OK;

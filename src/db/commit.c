@@ -50,7 +50,7 @@ static size_t run_length(const struct group *g, uint32_t field, size_t i)
     const paua_rows *rows = s->request->rows;
     size_t n = 1;
 
-    if (f->precision != PAUA_FP32 || field >= rows->vectors_count) return 0;
+    if (f->originals == PAUA_ORIGINALS_FP16 || field >= rows->vectors_count) return 0;
     if (rows->vectors[field].data == NULL) return 0;
     if (rows->vectors[field].stride != 0 && rows->vectors[field].stride != f->dim) return 0;
     while (i + n < g->count && s[n].request == s->request && s[n].index == s->index + n)

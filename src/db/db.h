@@ -73,6 +73,7 @@ struct paua_collection {
     bool leading;
 
     pthread_mutex_t optimize_mutex;
+    paua_cancel background; /* stops what the maintenance thread builds or merges here */
 };
 
 /* PAUA_EFORKED if there was a fork since `forks` was taken from a database: for hits and cursors,
@@ -81,6 +82,12 @@ paua_status forks_check(uint32_t forks, paua_error *err);
 /* PAUA_EFORKED in a forked child, PAUA_EINVAL for NULL. */
 paua_status db_check(const paua_db *db, paua_error *err);
 paua_status db_check_writable(paua_db *db, paua_error *err);
+
+/* How codes and graphs are opened. */
+static inline struct artifact_opts db_artifact_opts(const paua_db *db)
+{
+    return (struct artifact_opts){db->file_opts, db->opts.lean};
+}
 
 /* Opened where nothing can be written, with no writer at work: the catalogue needs no locks. */
 bool db_immutable(const paua_db *db);

@@ -9,7 +9,8 @@
 
 static paua_status records_delete(struct catalog *catalog, uint32_t collection, paua_error *err)
 {
-    static const enum table ranges[] = {TABLE_SEGMENT, TABLE_DELETED, TABLE_BATCH};
+    static const enum table ranges[] = {TABLE_SEGMENT, TABLE_DELETED, TABLE_BATCH, TABLE_INDEX,
+                                        TABLE_ARTIFACT};
     paua_status status = catalog_delete(catalog, TABLE_COLLECTION, collection, collection, err);
 
     if (status == PAUA_OK)
@@ -25,7 +26,10 @@ static void view_unlink(paua_db *db, const struct schema *schema, const struct v
     files_unlink_tail(db->dir, schema, &view->head);
     for (uint32_t i = 0; i < view->segment_count; i++) {
         const struct manifest *manifest = &view->segments[i].segment->manifest;
+        const struct artifacts *artifacts = view->segments[i].artifacts;
 
+        for (uint32_t a = 0; artifacts != NULL && a < artifacts->count; a++)
+            artifact_unlink(db->dir, &artifacts->files[a]->record);
         files_unlink(db->dir, manifest->keys.number, FILE_KEYS);
         for (uint32_t p = 0; p < manifest->part_count; p++)
             files_unlink_part(db->dir, schema, &manifest->parts[p]);

@@ -8,7 +8,7 @@ struct file_header files_vector_header(const struct schema *schema, uint32_t fie
     const struct schema_field *f = &schema->fields[field];
 
     return (struct file_header){
-        .kind = f->precision == PAUA_FP16 ? FILE_VECTORS_F16 : FILE_VECTORS_F32,
+        .kind = f->originals == PAUA_ORIGINALS_FP16 ? FILE_VECTORS_F16 : FILE_VECTORS_F32,
         .number = number,
         .collection = schema->collection,
         .field = field,
@@ -27,6 +27,18 @@ struct file_header files_keys_header(const struct schema *schema, uint64_t numbe
 {
     return (struct file_header){
         .kind = FILE_KEYS, .number = number, .collection = schema->collection};
+}
+
+struct file_header files_artifact_header(const struct schema *schema,
+                                         const struct artifact *artifact)
+{
+    return (struct file_header){
+        .kind = artifact->index == 0 ? FILE_CODES : FILE_GRAPH,
+        .number = artifact->file.number,
+        .collection = schema->collection,
+        .field = artifact->field,
+        .dim = schema->fields[artifact->field].dim,
+    };
 }
 
 void files_unlink(struct dir *dir, uint64_t number, enum file_kind kind)

@@ -10,6 +10,8 @@
 #include "base/parallel.h"
 #include "db/search.h"
 
+#define EF_DEFAULT 200u
+
 struct paua_hits {
     uint32_t forks; /* of the database last searched, which may be closed by now */
     struct view *view;
@@ -28,6 +30,9 @@ struct paua_hits {
     size_t key_capacity;
     struct arena arena; /* keys that are not in a map */
     struct writer scratch, document;
+    struct search_workers workers;
+    struct code_source *codes; /* one a segment */
+    size_t codes_capacity;
 };
 
 paua_status paua_hits_open(paua_hits **hits, paua_error *err)
@@ -55,6 +60,8 @@ void paua_hits_close(paua_hits *hits)
     mem_free(hits->scaled);
     mem_free(hits->first);
     mem_free(hits->keys);
+    search_workers_free(&hits->workers);
+    mem_free(hits->codes);
     arena_free(&hits->arena);
     writer_free(&hits->scratch);
     writer_free(&hits->document);
@@ -131,7 +138,8 @@ static paua_status queries_prepare(paua_hits *h, struct search *s, const float *
         return error_set_nomem(err);
     for (size_t q = 0; q < n; q++)
         flat_query_init(&h->queries[q], queries + q * stride, field->dim,
-                        metric == PAUA_METRIC_DEFAULT ? field->metric : metric, field->precision,
+                        metric == PAUA_METRIC_DEFAULT ? field->metric : metric,
+                        field->originals == PAUA_ORIGINALS_FP16 ? PAUA_FP16 : PAUA_FP32,
                         h->scaled + q * field->dim);
     s->queries = h->queries;
     s->n = n;
@@ -233,15 +241,62 @@ static uint32_t threads_of(const paua_search_opts *opts, size_t n)
     return opts->threads < 4 * cores ? opts->threads : 4 * cores;
 }
 
+static uint32_t ef_of(const paua_search_opts *opts)
+{
+    uint64_t ef = opts->ef != 0 ? opts->ef : 2 * (uint64_t)opts->k;
+
+    if (opts->ef == 0 && ef < EF_DEFAULT) ef = EF_DEFAULT;
+    if (ef < opts->k) ef = opts->k;
+    return ef < UINT32_MAX ? (uint32_t)ef : UINT32_MAX;
+}
+
+/* The codes and graphs to search by: none if the search is exact, or in another metric. */
+static paua_status codes_choose(paua_hits *h, struct search *s, const paua_search_opts *opts,
+                                paua_error *err)
+{
+    const struct view *view = s->view;
+    const struct schema_field *field = &view->schema->fields[s->field];
+    const struct index_definition *d = index_list_find(view->indexes, s->field, opts->index);
+    bool exact =
+        opts->exact || (opts->metric != PAUA_METRIC_DEFAULT && opts->metric != field->metric);
+
+    if (opts->index != NULL && (d == NULL || d->field != s->field))
+        return error_set(err, PAUA_ENOTFOUND,
+                         "field \"%s\" has no index \"%s\"; paua index ls names those there are",
+                         field->name, opts->index);
+    s->codes = NULL;
+    if (exact || d == NULL || view->segment_count == 0) return PAUA_OK;
+    if (mem_grow((void **)&h->codes, &h->codes_capacity, view->segment_count, sizeof h->codes[0]) !=
+        0)
+        return error_set_nomem(err);
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        const struct artifacts *artifacts = view->segments[i].artifacts;
+        struct artifact_file *codes = artifacts_find(artifacts, s->field, 0);
+        struct artifact_file *graph = artifacts_find(artifacts, s->field, d->number);
+        paua_status status = PAUA_OK;
+
+        h->codes[i] = (struct code_source){NULL, NULL};
+        if (codes != NULL) status = artifact_codes(codes, &h->codes[i].codes, err);
+        if (status == PAUA_OK && codes != NULL && graph != NULL)
+            status = artifact_graph(graph, h->codes[i].codes, &h->codes[i].graph, err);
+        if (status != PAUA_OK) return status;
+        if (h->codes[i].codes != NULL) s->codes = h->codes;
+    }
+    s->ef = ef_of(opts);
+    s->rescore = opts->refine || field->precision == PAUA_FP32 || field->precision == PAUA_FP16;
+    return PAUA_OK;
+}
+
 static paua_status search_view(paua_hits *h, struct search *s, const float *queries, size_t n,
                                size_t stride, const paua_search_opts *opts, paua_error *err)
 {
     paua_status status;
 
     status = queries_prepare(h, s, queries, n, stride, opts->metric, err);
+    if (status == PAUA_OK) status = codes_choose(h, s, opts, err);
     if (status == PAUA_OK) status = allowed_find(s, opts->allowed, &h->scratch, err);
     if (status == PAUA_OK) h->n = 0; /* what was found before is gone from here on */
-    if (status == PAUA_OK && n > 0) status = search_run(s, h->best, h->spare, err);
+    if (status == PAUA_OK && n > 0) status = search_run(s, h->best, h->spare, &h->workers, err);
     allowed_free(s);
     if (status == PAUA_OK) status = keys_load(h, s->view, n, err);
     return status;
@@ -273,6 +328,7 @@ paua_status paua_search(paua_collection *collection, const float *queries, size_
         opts->timeout_ms == 0 ? 0 : clock_now_ns() + UINT64_C(1000000) * opts->timeout_ms;
     s.cancel = opts->cancel;
     s.threads = threads_of(opts, n);
+    s.map_originals = collection->db->opts.map_originals;
     status = search_view(hits, &s, queries, n, stride, opts, err);
     if (status != PAUA_OK) {
         view_unref(view);

@@ -97,7 +97,7 @@ paua_status vector_check(const struct schema_field *field, const float *vector, 
                              "row %llu: component %zu of vector \"%s\" is %s; give finite numbers",
                              (unsigned long long)row, bad, field->name,
                              isnan(vector[bad]) ? "NaN" : "infinite");
-    if (field->precision != PAUA_FP16) return PAUA_OK;
+    if (field->originals != PAUA_ORIGINALS_FP16) return PAUA_OK;
     for (bad = 0; bad < field->dim; bad++)
         if (fabsf(vector[bad]) >= HALF_OVERFLOW)
             return error_set_row(err, PAUA_EINVAL, row,
@@ -114,7 +114,7 @@ paua_status vector_store(const struct schema_field *field, const float *vector, 
     paua_status status = vector_check(field, vector, row, err);
 
     if (status != PAUA_OK) return status;
-    if (field->precision == PAUA_FP16)
+    if (field->originals == PAUA_ORIGINALS_FP16)
         kernels_best()->f16_from_f32(vector, field->dim, (uint16_t *)(void *)to);
     else
         memcpy(to, vector, schema_row_nbytes(field));

@@ -18,6 +18,7 @@
 #include "codec/rowset.h"
 #include "db/db.h"
 #include "db/edit.h"
+#include "db/load_indexes.h"
 
 #define SNAPSHOT_TRIES 20
 #define VERIFY_NBYTES (256u << 10)
@@ -320,6 +321,8 @@ static paua_status load_whole(struct load *l)
     l->view->head = l->head;
     status = segments_load(l);
     l->view->segment_count = l->next_segment;
+    if (status != PAUA_OK) return status;
+    status = load_indexes(l->catalog, l->db->dir, db_artifact_opts(l->db), l->old, l->view, l->err);
     if (status != PAUA_OK) return status;
     l->view->head.next_row = l->head.tail_first_row;
     l->view->head.last_sequence = l->view->durable_sequence = l->head.first_sequence - 1;

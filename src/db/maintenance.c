@@ -60,7 +60,12 @@ static void round_run(paua_db *db, bool merge)
         if (!atomic_load(&c->writing) || stopping(db->maintenance)) continue;
         if (db->opts.durability == PAUA_BATCH && unsynced(c))
             sync = collection_sync(c, NULL) == PAUA_OK || sync;
-        if (merge && !db->opts.no_background) merge_run(c, MERGE_BACKGROUND, NULL, &did, NULL);
+        if (merge && !db->opts.no_background) {
+            const paua_optimize_opts opts = {
+                .size = sizeof opts, .threads = 1, .cancel = &c->background};
+
+            merge_run(c, MERGE_BACKGROUND, &opts, &did, NULL);
+        }
     }
     if (sync) db_sync_catalog(db, NULL);
 }

@@ -9,6 +9,9 @@
 #include "base/memory.h"
 #include "codec/record.h"
 #include "db/files.h"
+#include "db/index.h"
+
+#define BACKGROUND_ROWS_MIN 65536u
 
 /* Where an old row went: UINT32_MAX if it was dead already when the merge began. */
 static uint32_t new_position(const struct merge *m, uint32_t segment, uint32_t position)
@@ -69,6 +72,7 @@ static void slot_share(struct view_segment *to, const struct view_segment *from)
     *to = *from;
     segment_ref(to->segment);
     deleted_ref(to->deleted);
+    artifacts_ref(to->artifacts);
 }
 
 /* `now` with the old segments at `at` exchanged for the new one (none if nothing lives). */
@@ -86,6 +90,7 @@ static paua_status view_merged(struct merge *m, const struct view *now, uint32_t
     n->tail = tail_ref(now->tail);
     n->tail_rows = now->tail_rows;
     n->tail_deleted = deleted_ref(now->tail_deleted);
+    n->indexes = index_list_ref(now->indexes);
     for (uint32_t i = 0; i < at; i++)
         slot_share(&n->segments[i], &now->segments[i]);
     for (uint32_t i = at + m->count; i < now->segment_count; i++)
@@ -104,6 +109,21 @@ static paua_status view_merged(struct merge *m, const struct view *now, uint32_t
     return PAUA_OK;
 }
 
+/* The records of codes and graphs that go with their segment. */
+static paua_status artifacts_delete(struct catalog *catalog, const struct artifacts *artifacts,
+                                    paua_error *err)
+{
+    paua_status status = PAUA_OK;
+
+    for (uint32_t i = 0; artifacts != NULL && i < artifacts->count && status == PAUA_OK; i++) {
+        const struct artifact *record = &artifacts->files[i]->record;
+        uint64_t id = CATALOG_ID(record->collection, record->file.number);
+
+        status = catalog_delete(catalog, TABLE_ARTIFACT, id, id, err);
+    }
+    return status;
+}
+
 static paua_status records_exchange(struct merge *m, struct view *next, uint32_t at,
                                     paua_error *err)
 {
@@ -117,6 +137,8 @@ static paua_status records_exchange(struct merge *m, struct view *next, uint32_t
 
         status = catalog_delete(catalog, TABLE_SEGMENT, id, id, err);
         if (status == PAUA_OK) status = catalog_delete(catalog, TABLE_DELETED, id, id, err);
+        if (status == PAUA_OK)
+            status = artifacts_delete(catalog, m->view->segments[m->first + i].artifacts, err);
     }
     if (status == PAUA_OK && m->rows > 0)
         status = catalog_put(catalog, TABLE_SEGMENT,
@@ -138,8 +160,13 @@ static void old_unlink(const struct merge *m)
 {
     struct dir *dir = m->c->db->dir;
 
-    for (uint32_t i = m->first; i < m->first + m->count; i++)
+    for (uint32_t i = m->first; i < m->first + m->count; i++) {
+        const struct artifacts *artifacts = m->view->segments[i].artifacts;
+
         files_unlink(dir, m->view->segments[i].segment->manifest.keys.number, FILE_KEYS);
+        for (uint32_t a = 0; artifacts != NULL && a < artifacts->count; a++)
+            artifact_unlink(dir, &artifacts->files[a]->record);
+    }
     for (size_t i = 0; i < m->piece_count; i++) {
         const struct segment *old = m->view->segments[m->pieces[i].segment].segment;
 
@@ -236,6 +263,13 @@ static paua_status merge_one(struct paua_collection *c, enum merge_policy policy
     return status;
 }
 
+/* Segments of more rows get their indexes. In the background only those that will not soon be part
+ * of a larger one. */
+static uint32_t rows_indexed(enum merge_policy policy)
+{
+    return policy == MERGE_ALL ? PAUA_INDEX_ROWS_MIN : BACKGROUND_ROWS_MIN;
+}
+
 /* Does any segment or tail give optimize something to do? Asked of the view, before any lock. */
 static bool worth_it(const struct view *view, enum merge_policy policy)
 {
@@ -244,8 +278,17 @@ static bool worth_it(const struct view *view, enum merge_policy policy)
     if (policy == MERGE_ALL &&
         (view->tail_rows > 0 || view->head.first_sequence <= view->head.last_sequence))
         return true;
+    if (index_build_due(view, rows_indexed(policy))) return true;
     merge_plan(view, policy, 0, &first, &count);
     return count > 0;
+}
+
+/* A caller who wants everything done does not wait for one background thread to do some of it. */
+static void optimize_lock(struct paua_collection *c, enum merge_policy policy)
+{
+    if (policy == MERGE_ALL) paua_cancel_request(&c->background);
+    pthread_mutex_lock(&c->optimize_mutex);
+    if (policy == MERGE_ALL) __atomic_store_n(&c->background.requested, 0, __ATOMIC_RELAXED);
 }
 
 paua_status merge_run(struct paua_collection *c, enum merge_policy policy,
@@ -259,10 +302,11 @@ paua_status merge_run(struct paua_collection *c, enum merge_policy policy,
     *did = worth_it(view, policy);
     view_unref(view);
     if (!*did) return PAUA_OK;
-    pthread_mutex_lock(&c->optimize_mutex);
+    optimize_lock(c, policy);
     status = merge_prepare(c, policy, err);
     while (status == PAUA_OK && from != UINT32_MAX)
         status = merge_one(c, policy, opts, from, &from, err);
+    if (status == PAUA_OK) status = index_build(c, rows_indexed(policy), opts, err);
     pthread_mutex_unlock(&c->optimize_mutex);
     return status;
 }

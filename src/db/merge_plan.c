@@ -12,6 +12,7 @@
 #define SEGMENT_ROWS_MAX ((UINT32_C(1) << 22) - 1)
 #define LEVEL_ROWS 16384u
 #define LEVEL_WIDTH 8u
+#define INDEXED_SHARE 4u /* rows that come after an indexed segment join it at this part of it */
 #define SMALL_PART_NBYTES (UINT64_C(8) << 20)
 
 static uint32_t level_of(uint32_t rows)
@@ -61,6 +62,15 @@ static uint32_t live_rows(const struct view_segment *slot)
     return slot->segment->rows - (slot->deleted == NULL ? 0 : slot->deleted->count);
 }
 
+static uint64_t rows_after(const struct view *view, uint32_t first, uint32_t count)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = first + 1; i < first + count; i++)
+        rows += view->segments[i].segment->rows;
+    return rows;
+}
+
 /* As many segments from `first` on as fit one. Dead rows that are kept count too. */
 static uint32_t run_all(const struct view *view, uint32_t first)
 {
@@ -72,6 +82,10 @@ static uint32_t run_all(const struct view *view, uint32_t first)
         if (rows > SEGMENT_ROWS_MAX && count > 0) break;
         count++;
     }
+    /* What is indexed is not built anew for a few rows more. */
+    if (count > 1 && view->segments[first].artifacts != NULL &&
+        rows_after(view, first, count) < view->segments[first].segment->rows / INDEXED_SHARE)
+        return 1;
     return count;
 }
 
@@ -95,9 +109,11 @@ static void plan_background(const struct view *view, uint32_t from, uint32_t *fi
         uint64_t rows = view->segments[i].segment->rows;
 
         while (i + n < view->segment_count && n < LEVEL_WIDTH &&
+               view->segments[i + n].artifacts == NULL &&
                level_of(live_rows(&view->segments[i + n])) <= level)
             rows += view->segments[i + n++].segment->rows;
         if (n < LEVEL_WIDTH || rows > SEGMENT_ROWS_MAX) n = 1;
+        if (view->segments[i].artifacts != NULL) n = 1;
         if (n > 1 || segment_wasteful(&view->segments[i], MERGE_BACKGROUND)) {
             *first = i;
             *count = n;
@@ -134,18 +150,30 @@ static paua_status positions_list(const struct merge *m, struct piece *piece, pa
     return PAUA_OK;
 }
 
+/* Rows without originals are written as their codes say, since codes do not outlive a segment. */
+static bool part_lacks_vectors(const struct view_segment *slot, uint32_t part)
+{
+    const struct schema *schema = slot->segment->schema;
+
+    for (uint32_t f = 0; f < schema->field_count; f++)
+        if (schema->fields[f].originals == PAUA_ORIGINALS_NONE &&
+            !part_has_vectors(slot->segment->parts[part], f))
+            return true;
+    return false;
+}
+
 static void pieces_list(struct merge *m, enum merge_policy policy)
 {
     for (uint32_t s = m->first; s < m->first + m->count; s++) {
         const struct view_segment *slot = &m->view->segments[s];
 
         for (uint32_t p = 0; p < slot->segment->manifest.part_count; p++)
-            m->pieces[m->piece_count++] =
-                (struct piece){.segment = s,
-                               .part = p,
-                               .first_old = slot->segment->first_positions[p],
-                               .count = slot->segment->parts[p]->part.row_count,
-                               .rewrite = part_wasteful(slot, p, policy)};
+            m->pieces[m->piece_count++] = (struct piece){
+                .segment = s,
+                .part = p,
+                .first_old = slot->segment->first_positions[p],
+                .count = slot->segment->parts[p]->part.row_count,
+                .rewrite = part_wasteful(slot, p, policy) || part_lacks_vectors(slot, p)};
     }
     for (size_t i = 0; i + 1 < m->piece_count; i++)
         if (part_small(m->view, m->pieces[i].segment, m->pieces[i].part) &&

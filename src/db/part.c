@@ -35,9 +35,10 @@ static paua_status files_check(const struct part_data *data, paua_error *err)
     for (uint32_t f = 0; f < data->schema->field_count; f++) {
         const struct data_file *file = data->vectors[f];
         const struct section *section = data_file_section(file, SECTION_ROWS);
-
-        if (data_file_row_count(file) != rows ||
-            !data_file_has_section(file, SECTION_ROWS,
+        if (data_file_row_count(file) != rows)
+            return data_file_refuse(file, "does not hold the rows its segment names", err);
+        if (data->schema->fields[f].originals == PAUA_ORIGINALS_NONE && section == NULL) continue;
+        if (!data_file_has_section(file, SECTION_ROWS,
                                    rows * schema_row_nbytes(&data->schema->fields[f])) ||
             section->offset != 0)
             return data_file_refuse(file, "does not hold the rows its segment names", err);
@@ -73,6 +74,33 @@ static paua_status ids_load(struct part_data *data, paua_error *err)
     return PAUA_OK;
 }
 
+bool part_has_vectors(const struct part_data *data, uint32_t field)
+{
+    return data_file_section(data->vectors[field], SECTION_ROWS) != NULL;
+}
+
+/* Originals that need not be kept may have given way to a stub of the same number. */
+static paua_status vectors_open(struct dir *dir, const struct schema *schema,
+                                const struct part *part, uint32_t field, struct data_file_opts opts,
+                                struct data_file **file, paua_error *err)
+{
+    struct file_header header = files_vector_header(schema, field, part->vectors[field].number);
+    struct file_ref found;
+    paua_status status;
+
+    if (schema->fields[field].originals != PAUA_ORIGINALS_NONE)
+        return data_file_open_sealed(dir, &header, &part->vectors[field], opts, file, err);
+    status = data_file_open_any(dir, header.number, header.kind, opts, file, &found, err);
+    if (status != PAUA_OK) return status == PAUA_ENOTFOUND ? PAUA_ECORRUPT : status;
+    if (data_file_header(*file)->collection == header.collection &&
+        data_file_header(*file)->field == field && data_file_header(*file)->dim == header.dim)
+        return PAUA_OK;
+    status = data_file_refuse(*file, "belongs to another collection or field", err);
+    data_file_unref(*file);
+    *file = NULL;
+    return status;
+}
+
 paua_status part_open(struct dir *dir, const struct schema *schema, const struct part *part,
                       struct data_file_opts opts, struct part_data **data, paua_error *err)
 {
@@ -84,8 +112,7 @@ paua_status part_open(struct dir *dir, const struct schema *schema, const struct
     d->schema = schema;
     d->part = *part;
     for (uint32_t f = 0; f < schema->field_count && status == PAUA_OK; f++) {
-        struct file_header header = files_vector_header(schema, f, part->vectors[f].number);
-        status = data_file_open_sealed(dir, &header, &part->vectors[f], opts, &d->vectors[f], err);
+        status = vectors_open(dir, schema, part, f, opts, &d->vectors[f], err);
     }
     if (status == PAUA_OK && part->heap.number != 0) {
         struct file_header header = files_heap_header(schema, part->heap.number);

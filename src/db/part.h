@@ -28,6 +28,10 @@ struct part_data {
 /* Opens the files; PAUA_ECORRUPT if they do not have the rows that the manifest says. */
 paua_status part_open(struct dir *dir, const struct schema *schema, const struct part *part,
                       struct data_file_opts opts, struct part_data **data, paua_error *err);
+/* Are a field's originals there? Not where a stub has taken their place, which holds no rows: with
+ * PAUA_ORIGINALS_NONE, once there are codes. */
+bool part_has_vectors(const struct part_data *data, uint32_t field);
+
 struct part_data *part_ref(struct part_data *data);
 void part_unref(struct part_data *data);
 
@@ -35,7 +39,7 @@ uint64_t part_row_id(const struct part_data *data, uint32_t row);
 /* Position of a row id, or UINT32_MAX if the part does not hold it. */
 uint32_t part_find_row(const struct part_data *data, uint64_t id);
 
-/* Stored bytes of n vectors from row on; in the map or in scratch. */
+/* Stored bytes of n vectors from row on; in the map or in scratch. The part has vectors. */
 paua_status part_vectors(const struct part_data *data, uint32_t field, uint32_t row, uint32_t n,
                          struct writer *scratch, const uint8_t **bytes, paua_error *err);
 

@@ -16,7 +16,9 @@
 #include "codec/record.h"
 #include "codec/rowset.h"
 #include "db/check.h"
+#include "db/index.h"
 #include "db/db.h"
+#include "db/rebuild_codes.h"
 #include "db/segment.h"
 
 #define ASIDE ".damaged"
@@ -28,17 +30,29 @@ struct found {
     bool taken;
 };
 
+struct numbers {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
 struct rebuild {
     struct check *check;
     struct dir *dir;
     struct found *items;
     size_t count, capacity;
-    uint64_t *numbers; /* of key files */
-    size_t number_count, number_capacity;
+    struct numbers keys, codes; /* of files of these kinds */
     uint64_t file_max;
     bool aside; /* there was a catalogue, and it has been moved */
     bool failed;
 };
+
+static void number_add(struct rebuild *r, struct numbers *to, uint64_t number)
+{
+    if (mem_grow((void **)&to->items, &to->capacity, to->count + 1, sizeof to->items[0]) != 0)
+        r->failed = true;
+    else
+        to->items[to->count++] = number;
+}
 
 static void file_each(void *arg, const char *name, uint64_t nbytes)
 {
@@ -50,12 +64,9 @@ static void file_each(void *arg, const char *name, uint64_t nbytes)
     (void)nbytes;
     if (!file_name_parse(name, &number, &kind, &temporary)) return;
     if (number > r->file_max) r->file_max = number;
-    if (temporary || kind != FILE_KEYS) return;
-    if (mem_grow((void **)&r->numbers, &r->number_capacity, r->number_count + 1,
-                 sizeof r->numbers[0]) != 0)
-        r->failed = true;
-    else
-        r->numbers[r->number_count++] = number;
+    if (temporary) return;
+    if (kind == FILE_KEYS) number_add(r, &r->keys, number);
+    if (kind == FILE_CODES) number_add(r, &r->codes, number);
 }
 
 /* Opens a segment's files by a copy of its manifest. */
@@ -101,7 +112,7 @@ static paua_status found_read(struct rebuild *r, uint64_t number, struct found *
 
 static paua_status found_collect(struct rebuild *r, paua_error *err)
 {
-    for (size_t i = 0; i < r->number_count; i++) {
+    for (size_t i = 0; i < r->keys.count; i++) {
         char name[FILE_NAME_NBYTES];
         paua_error local;
         paua_status status;
@@ -109,8 +120,8 @@ static paua_status found_collect(struct rebuild *r, paua_error *err)
         if (mem_grow((void **)&r->items, &r->capacity, r->count + 1, sizeof r->items[0]) != 0)
             return error_set_nomem(err);
         r->items[r->count] = (struct found){0};
-        status = found_read(r, r->numbers[i], &r->items[r->count], &local);
-        file_name(name, r->numbers[i], FILE_KEYS);
+        status = found_read(r, r->keys.items[i], &r->items[r->count], &local);
+        file_name(name, r->keys.items[i], FILE_KEYS);
         if (status == PAUA_ENOMEM) return error_set_nomem(err);
         if (status == PAUA_OK)
             r->count++;
@@ -243,6 +254,24 @@ static paua_status segments_open(struct rebuild *r, size_t first, size_t end, pa
     return status;
 }
 
+/* Definitions of indexes were in the catalogue only: each field gets the one it has by default. */
+static paua_status indexes_store(struct catalog *catalog, const struct schema *schema,
+                                 paua_error *err)
+{
+    static const paua_index_params defaults = {.kind = PAUA_INDEX_DEFAULT};
+    paua_status status = PAUA_OK;
+
+    for (uint32_t f = 0; f < schema->field_count && status == PAUA_OK; f++) {
+        struct index_definition d;
+
+        status = index_define(schema, f, schema->fields[f].name, &defaults, &d, err);
+        if (status != PAUA_OK) break;
+        d.number = f + 1;
+        status = index_store(catalog, &d, err);
+    }
+    return status;
+}
+
 /* Stores the segments of one collection: items first .. end - 1, in order of rows. */
 static paua_status collection_store(struct rebuild *r, struct catalog *catalog, size_t first,
                                     size_t end, paua_error *err)
@@ -266,6 +295,9 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
                 head_digest(head.segments_digest, m->segment, record_crc(w.bytes), deleted_crc);
         status = record_put(catalog, TABLE_SEGMENT, CATALOG_ID(m->collection, m->segment), &w,
                             status, err);
+        if (status == PAUA_OK)
+            status = rebuild_codes(r->dir, catalog, r->items[i].segment, r->codes.items,
+                                   r->codes.count, err);
         head.segment_count++;
         head.next_row = last_row(m) + 1;
         if (m->generation >= head.generation) head.generation = m->generation + 1;
@@ -276,6 +308,7 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
     if (status == PAUA_OK)
         status = record_put(catalog, TABLE_COLLECTION, schema->collection, &w,
                             schema_encode(schema, &w), err);
+    if (status == PAUA_OK) status = indexes_store(catalog, schema, err);
     if (status == PAUA_OK)
         status =
             record_put(catalog, TABLE_HEAD, schema->collection, &w, head_encode(&head, &w), err);
@@ -356,8 +389,9 @@ static paua_status rebuild_run(struct rebuild *r, paua_error *err)
     dir_close(memory);
     if (status == PAUA_OK)
         check_report(r->check, false, r->aside ? CATALOG_NAME ASIDE : CATALOG_NAME,
-                     "the catalogue was made anew; rows that were not sealed are lost, and deleted "
-                     "rows that were still stored are back",
+                     "the catalogue was made anew; rows that were not sealed are lost, deleted "
+                     "rows that were still stored are back, and every field has a default index "
+                     "to be built by paua optimize",
                      r->aside ? "look for missing and returned rows; then remove this file"
                               : "look for missing and returned rows");
     return status;
@@ -379,7 +413,8 @@ paua_status check_rebuild(struct check *check, paua_error *err)
     for (size_t i = 0; i < r.count; i++)
         manifest_free(&r.items[i].manifest);
     mem_free(r.items);
-    mem_free(r.numbers);
+    mem_free(r.keys.items);
+    mem_free(r.codes.items);
     locks_close(locks);
     dir_close(r.dir);
     return status;

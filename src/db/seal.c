@@ -140,7 +140,9 @@ static paua_status view_sealed(struct paua_collection *c, const struct view *vie
         n->segments[i] = view->segments[i];
         segment_ref(n->segments[i].segment);
         deleted_ref(n->segments[i].deleted);
+        artifacts_ref(n->segments[i].artifacts);
     }
+    n->indexes = index_list_ref(view->indexes);
     last->deleted = deleted_ref(view->tail_deleted);
     status = segment_open(c->db->dir, &c->schema, manifest, record_crc, c->db->file_opts, NULL, 0,
                           &last->segment, err);

@@ -1,4 +1,4 @@
-/* search.c - comparing queries with every row.
+/* search.c - comparing queries with every row, or through the codes of segments that have them.
  *
  * Work is split over threads by queries while there are enough of them, and by stripes of row
  * blocks beyond that; stripes keep their own heaps, merged at the end. A block is some 128 KiB of
@@ -46,6 +46,7 @@ struct worker {
     double distances[FLAT_BLOCK_ROWS];
     uint32_t may[FLAT_BLOCK_ROWS];
     uint64_t live[FLAT_BLOCK_ROWS / 64];
+    struct code_scratch codes;
     paua_status status;
     paua_error err;
 };
@@ -233,6 +234,70 @@ static void scan_allowed(struct worker *w, uint32_t source)
     }
 }
 
+/* A query without direction has no codes to go by: it is compared with the originals. */
+static bool has_direction(const struct flat_query *query)
+{
+    return query->metric != PAUA_COSINE || query->norm > 0;
+}
+
+static void search_segment(struct worker *w, size_t q, uint32_t source)
+{
+    const struct search *s = w->search;
+    uint32_t rows = view_source_rows(s->view, source);
+    const struct code_search search = {
+        .segment = s->view->segments[source].segment,
+        .field = s->field,
+        .source = s->codes[source],
+        .deleted = view_source_deleted(s->view, source),
+        .allowed = s->allowed == NULL ? NULL : s->allowed[source].rows,
+        .allowed_count = s->allowed == NULL ? 0 : s->allowed[source].count,
+        .query = &s->queries[q],
+        .k = s->k < rows ? s->k : rows,
+        .ef = s->ef < rows ? s->ef : rows,
+        .rescore = s->rescore && segment_has_vectors(s->view->segments[source].segment, s->field),
+        .map_originals = s->map_originals,
+    };
+    const struct code_hit *hits;
+    size_t count;
+    paua_status status;
+
+    if (s->allowed != NULL && search.allowed_count == 0) return;
+    status = search_codes(&search, &w->codes, &hits, &count, &w->err);
+    if (status != PAUA_OK) {
+        fail(w, status);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        offer(w, q, hits[i].distance, source, hits[i].row);
+    if (w->tie.status != PAUA_OK) fail(w, w->tie.status);
+}
+
+static void scan_any(struct worker *w, uint32_t source)
+{
+    if (w->search->allowed != NULL)
+        scan_allowed(w, source);
+    else
+        scan_source(w, source);
+}
+
+/* Through the codes of a segment, one query after the other. Stripes share out the segments. */
+static void search_source(struct worker *w, uint32_t source)
+{
+    size_t first = w->first, end = w->end;
+
+    if (source % w->work->stripes == w->stripe)
+        for (size_t q = first; q < end && !stopped(w); q++)
+            if (has_direction(&w->search->queries[q])) search_segment(w, q, source);
+    for (size_t q = first; q < end && !stopped(w); q++) {
+        if (has_direction(&w->search->queries[q])) continue;
+        w->first = q;
+        w->end = q + 1;
+        scan_any(w, source);
+    }
+    w->first = first;
+    w->end = end;
+}
+
 static bool panels_make(struct worker *w)
 {
     const struct search *s = w->search;
@@ -240,7 +305,7 @@ static bool panels_make(struct worker *w)
     size_t panels = (count + KERNEL_TILE_QUERIES - 1) / KERNEL_TILE_QUERIES;
     size_t panel_floats = dim * KERNEL_TILE_QUERIES;
 
-    if (count < TILE_QUERIES_MIN || s->allowed != NULL) return true;
+    if (count < TILE_QUERIES_MIN || s->allowed != NULL || s->codes != NULL) return true;
     w->panels = mem_zalloc(panels, sizeof w->panels[0]);
     w->packed = mem_aligned(64, panels * panel_floats * sizeof(float));
     w->tile = mem_aligned(64, FLAT_BLOCK_ROWS * KERNEL_TILE_QUERIES * sizeof(float));
@@ -275,16 +340,21 @@ static void worker_run(void *arg, uint32_t index)
     w->first = s->n * group / work->groups;
     w->end = s->n * (group + 1) / work->groups;
     w->best = w->stripe == 0 ? work->best : work->spare + (w->stripe - 1) * s->n;
-    w->tie = (struct tie_context){.view = s->view, .err = &w->err};
+    w->tie = (struct tie_context){.view = s->view, .a = w->tie.a, .b = w->tie.b, .err = &w->err};
+    w->status = PAUA_OK;
     w->err.row = PAUA_NO_ROW;
+    w->block = 0;
+    w->panels = NULL;
+    w->packed = w->tile = w->wide = NULL;
+    w->panel_count = 0;
     for (size_t q = w->first; q < w->end; q++)
         topk_begin(&w->best[q], s->k, search_tie, &w->tie);
     if (!panels_make(w)) fail(w, error_set_nomem(&w->err));
     for (uint32_t source = 0; source < view_sources(s->view) && w->status == PAUA_OK; source++) {
-        if (s->allowed != NULL)
-            scan_allowed(w, source);
+        if (s->codes != NULL && source < s->view->segment_count && s->codes[source].codes != NULL)
+            search_source(w, source);
         else
-            scan_source(w, source);
+            scan_any(w, source);
     }
     for (size_t q = w->first; q < w->end && work->stripes == 1; q++)
         topk_sort(&w->best[q]);
@@ -293,9 +363,6 @@ static void worker_run(void *arg, uint32_t index)
     mem_free(w->packed);
     mem_free(w->tile);
     mem_free(w->wide);
-    writer_free(&w->scratch);
-    writer_free(&w->tie.a);
-    writer_free(&w->tie.b);
 }
 
 /* Merges the stripes' heaps into the first. */
@@ -320,25 +387,53 @@ static paua_status stripes_merge(struct work *work, paua_error *err)
     return room ? tie.status : error_set_nomem(err);
 }
 
+void search_workers_free(struct search_workers *workers)
+{
+    for (uint32_t i = 0; i < workers->count; i++) {
+        struct worker *w = &workers->items[i];
+
+        code_scratch_free(&w->codes);
+        writer_free(&w->scratch);
+        writer_free(&w->tie.a);
+        writer_free(&w->tie.b);
+    }
+    mem_free(workers->items);
+    *workers = (struct search_workers){0};
+}
+
+static bool workers_reserve(struct search_workers *workers, uint32_t threads)
+{
+    struct worker *items;
+
+    if (workers->count >= threads) return true;
+    items = mem_zalloc(threads, sizeof *items);
+    if (items == NULL) return false;
+    if (workers->count > 0) memcpy(items, workers->items, workers->count * sizeof *items);
+    mem_free(workers->items);
+    workers->items = items;
+    workers->count = threads;
+    return true;
+}
+
 paua_status search_run(const struct search *search, struct topk *best, struct topk *spare,
-                       paua_error *err)
+                       struct search_workers *workers, paua_error *err)
 {
     struct work work = {.search = search, .best = best, .spare = spare};
     size_t panels = (search->n + KERNEL_TILE_QUERIES - 1) / KERNEL_TILE_QUERIES;
     uint32_t threads = search->threads;
     paua_status status = PAUA_OK;
 
+    if (search->codes != NULL) panels = search->n; /* queries are worth sharing out one by one */
     work.groups = panels < threads ? (uint32_t)panels : threads;
     work.stripes = threads / work.groups;
     threads = work.groups * work.stripes;
-    work.workers = mem_zalloc(threads, sizeof work.workers[0]);
-    if (work.workers == NULL) return error_set_nomem(err);
+    if (!workers_reserve(workers, threads)) return error_set_nomem(err);
+    work.workers = workers->items;
     parallel_run(threads, worker_run, &work);
     for (uint32_t i = 0; i < threads && status == PAUA_OK; i++) {
         status = work.workers[i].status;
         if (status != PAUA_OK && err != NULL) *err = work.workers[i].err;
     }
     if (status == PAUA_OK) status = stripes_merge(&work, err);
-    mem_free(work.workers);
     return status;
 }

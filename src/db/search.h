@@ -1,10 +1,10 @@
-/* search.h - exact search over a view: the work of paua_search behind its argument checks. */
+/* search.h - search over a view: the work of paua_search behind its argument checks. */
 #ifndef PAUA_DB_SEARCH_H
 #define PAUA_DB_SEARCH_H
 
 #include "base/topk.h"
 #include "db/db.h"
-#include "index/flat.h"
+#include "db/search_codes.h"
 
 /* Rows that may be found: positions in a source, rising. */
 struct allowed {
@@ -18,20 +18,30 @@ struct search {
     uint32_t k;
     bool has_radius;
     double radius;
-    struct allowed *allowed; /* one a source, or NULL: every row */
-    uint64_t deadline_ns;    /* 0: none */
-    uint32_t timeout_ms;     /* for the message */
+    struct allowed *allowed;         /* one a source, or NULL: every row */
+    const struct code_source *codes; /* one a segment, or NULL: every original is compared */
+    uint32_t ef;
+    bool rescore, map_originals; /* see struct code_search */
+    uint64_t deadline_ns;        /* 0: none */
+    uint32_t timeout_ms;         /* for the message */
     const paua_cancel *cancel;
     struct flat_query *queries; /* n */
     size_t n;
     uint32_t threads;
 };
 
+/* What the threads of a search need besides, reused by the next one. Zero-initialize. */
+struct search_workers {
+    struct worker *items;
+    uint32_t count;
+};
+void search_workers_free(struct search_workers *workers);
+
 /* Fills best[0 .. n - 1] with sorted candidates (source and row name places in the view). `spare`
  * is an array of extra heaps for threads that share a query, threads x n long, reused by the
  * caller. */
 paua_status search_run(const struct search *search, struct topk *best, struct topk *spare,
-                       paua_error *err);
+                       struct search_workers *workers, paua_error *err);
 
 /* Ties by key; arg is a struct tie_context. */
 struct tie_context {

@@ -110,6 +110,13 @@ struct part_data *segment_part(const struct segment *segment, uint32_t position,
     return segment->parts[low];
 }
 
+bool segment_has_vectors(const struct segment *segment, uint32_t field)
+{
+    for (uint32_t p = 0; p < segment->manifest.part_count; p++)
+        if (!part_has_vectors(segment->parts[p], field)) return false;
+    return true;
+}
+
 uint64_t segment_row_id(const struct segment *segment, uint32_t position)
 {
     uint32_t row;

@@ -29,6 +29,9 @@ void segment_unref(struct segment *segment);
 /* The part that holds a position, and the row in it. */
 struct part_data *segment_part(const struct segment *segment, uint32_t position, uint32_t *row);
 
+/* Are all originals of a field there? */
+bool segment_has_vectors(const struct segment *segment, uint32_t field);
+
 uint64_t segment_row_id(const struct segment *segment, uint32_t position);
 uint32_t segment_find_row(const struct segment *segment, uint64_t id); /* UINT32_MAX: not here */
 

@@ -19,13 +19,21 @@ static void segment_count(const struct view_segment *slot, uint32_t fields, paua
     file_count(slot->segment->keys, s);
     s->heap_nbytes += sizeof *slot->segment +
                       manifest->part_count * (sizeof manifest->parts[0] + sizeof(void *) + 4);
+    for (uint32_t a = 0; slot->artifacts != NULL && a < slot->artifacts->count; a++) {
+        const struct artifact_file *artifact = slot->artifacts->files[a];
+        uint64_t *nbytes = artifact->record.index == 0 ? &s->code_nbytes : &s->graph_nbytes;
+
+        *nbytes += artifact->record.file.nbytes;
+        s->heap_nbytes += sizeof *artifact;
+        file_count(artifact->file, s);
+    }
     if (slot->deleted != NULL)
         s->heap_nbytes += roaring_bitmap_portable_size_in_bytes(slot->deleted->set);
     for (uint32_t p = 0; p < manifest->part_count; p++) {
         const struct part_data *part = slot->segment->parts[p];
 
         for (uint32_t f = 0; f < fields; f++) {
-            s->vector_nbytes += part->part.vectors[f].nbytes;
+            if (part_has_vectors(part, f)) s->vector_nbytes += part->part.vectors[f].nbytes;
             file_count(part->vectors[f], s);
         }
         s->document_nbytes += part->part.heap.nbytes;

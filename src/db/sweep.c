@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/head.h"
+#include "codec/index_record.h"
 #include "codec/manifest.h"
 #include "db/db.h"
 #include "db/used_files.h"
@@ -74,6 +75,16 @@ static paua_status segment_each(void *arg, uint64_t id, paua_bytes record)
     return PAUA_OK;
 }
 
+static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct artifact artifact;
+
+    (void)id;
+    if (artifact_decode(record.data, record.nbytes, &artifact) != PAUA_OK) return PAUA_ECORRUPT;
+    used_add(arg, artifact.file.number);
+    return PAUA_OK;
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -93,6 +104,8 @@ paua_status used_files_load(paua_db *db, struct used_files *used)
             status = catalog_each(catalog, TABLE_HEAD, 0, INT64_MAX, head_each, &l, NULL);
         if (status == PAUA_OK)
             status = catalog_each(catalog, TABLE_SEGMENT, 0, INT64_MAX, segment_each, &l, NULL);
+        if (status == PAUA_OK)
+            status = catalog_each(catalog, TABLE_ARTIFACT, 0, INT64_MAX, artifact_each, &l, NULL);
         catalog_rollback(catalog);
     }
     db_unlock_reader(db);

@@ -131,6 +131,31 @@ static void source_validate(struct row_check *r, uint32_t source)
     }
 }
 
+/* Codes and graphs: their bytes, their arrays, and that a walk can reach every row. */
+static void artifacts_validate(struct validate *v, const struct artifacts *artifacts)
+{
+    for (uint32_t i = 0; artifacts != NULL && i < artifacts->count; i++) {
+        struct artifact_file *file = artifacts->files[i];
+        struct artifact_file *base = artifacts_find(artifacts, file->record.field, 0);
+        uint64_t before = v->problems;
+        const struct codes *codes = NULL;
+        const struct graph *graph = NULL;
+        struct graph_report found;
+        paua_error err = {.status = PAUA_OK};
+
+        file_validate(v, file->file);
+        if (v->problems > before) continue;
+        if (base == NULL) {
+            report(v, data_file_name(file->file), "has no codes to go with");
+        } else if (artifact_codes(base, &codes, &err) == PAUA_OK && file->record.index != 0 &&
+                   artifact_graph(file, codes, &graph, &err) == PAUA_OK &&
+                   graph_check(graph, &found, &err) == PAUA_OK && found.unreachable > 0) {
+            report(v, data_file_name(file->file), "has rows that no walk can reach");
+        }
+        if (err.status != PAUA_OK) report(v, data_file_name(file->file), err.message);
+    }
+}
+
 static void segment_validate(struct validate *v, const struct segment *segment)
 {
     file_validate(v, segment->keys);
@@ -151,8 +176,10 @@ paua_status view_validate(const struct view *view, struct validate *v)
         if (view->schema->fields[f].dim > widest) widest = view->schema->fields[f].dim;
     r.vector = mem_alloc(widest * sizeof(float));
     if (r.vector == NULL) return PAUA_ENOMEM;
-    for (uint32_t i = 0; i < view->segment_count; i++)
+    for (uint32_t i = 0; i < view->segment_count; i++) {
         segment_validate(v, view->segments[i].segment);
+        artifacts_validate(v, view->segments[i].artifacts);
+    }
     v->total += view->live_rows + view->dead_rows;
     /* Rows of damaged files would only repeat the news. */
     for (uint32_t source = 0; source < view_sources(view) && v->problems == before; source++)

@@ -64,10 +64,12 @@ struct view *view_copy(const struct view *view)
     copy->tail = tail_ref(view->tail);
     copy->tail_rows = view->tail_rows;
     copy->tail_deleted = deleted_ref(view->tail_deleted);
+    copy->indexes = index_list_ref(view->indexes);
     for (uint32_t i = 0; i < view->segment_count; i++) {
         copy->segments[i] = view->segments[i];
         segment_ref(copy->segments[i].segment);
         deleted_ref(copy->segments[i].deleted);
+        artifacts_ref(copy->segments[i].artifacts);
     }
     return copy;
 }
@@ -86,9 +88,11 @@ void view_unref(struct view *view)
     for (uint32_t i = 0; i < view->segment_count; i++) {
         segment_unref(view->segments[i].segment);
         deleted_unref(view->segments[i].deleted);
+        artifacts_unref(view->segments[i].artifacts);
     }
     tail_unref(view->tail);
     deleted_unref(view->tail_deleted);
+    index_list_unref(view->indexes);
     owner = view->owner;
     mem_free(view);
     view_owner_unref(owner);
@@ -200,6 +204,28 @@ uint32_t view_run(const struct view *view, struct place place, uint32_t n)
     return n < part->part.row_count - row ? n : part->part.row_count - row;
 }
 
+/* Rows whose originals are not kept, from their codes. */
+static paua_status vectors_decode(const struct view_segment *slot, uint32_t field, uint32_t first,
+                                  uint32_t n, struct writer *scratch, const uint8_t **bytes,
+                                  paua_error *err)
+{
+    struct artifact_file *file = artifacts_find(slot->artifacts, field, 0);
+    uint32_t dim = slot->segment->schema->fields[field].dim;
+    const struct codes *codes = NULL;
+    float *rows;
+    paua_status status = file == NULL ? error_set(err, PAUA_ECORRUPT,
+                                                  "the originals of a segment are gone, and there "
+                                                  "are no codes; restore from a backup")
+                                      : artifact_codes(file, &codes, err);
+
+    if (status != PAUA_OK) return status;
+    scratch->length = 0;
+    rows = (float *)(void *)writer_room(scratch, (size_t)n * dim * sizeof(float));
+    if (rows == NULL) return error_set_nomem(err);
+    *bytes = (const uint8_t *)rows;
+    return codes_decode(codes, first, n, rows, err);
+}
+
 paua_status view_vectors(const struct view *view, uint32_t field, struct place place, uint32_t *n,
                          struct writer *scratch, const uint8_t **bytes, paua_error *err)
 {
@@ -210,6 +236,9 @@ paua_status view_vectors(const struct view *view, uint32_t field, struct place p
         return tail_vectors(view->tail, field, place.row, *n, scratch, bytes, err);
     part = segment_part(view->segments[place.source].segment, place.row, &row);
     *n = view_run(view, place, *n);
+    if (!part_has_vectors(part, field))
+        return vectors_decode(&view->segments[place.source], field, place.row, *n, scratch, bytes,
+                              err);
     return part_vectors(part, field, row, *n, scratch, bytes, err);
 }
 
@@ -234,7 +263,7 @@ paua_status view_vector(const struct view *view, uint32_t field, struct place pl
     paua_status status = view_vectors(view, field, place, &one, scratch, &bytes, err);
 
     if (status != PAUA_OK) return status;
-    if (f->precision == PAUA_FP16)
+    if (f->originals == PAUA_ORIGINALS_FP16)
         kernels_best()->f32_from_f16((const uint16_t *)(const void *)bytes, f->dim, vector);
     else
         memcpy(vector, bytes, schema_row_nbytes(f));

@@ -7,6 +7,7 @@
 #define PAUA_DB_VIEW_H
 
 #include "codec/head.h"
+#include "db/artifacts.h"
 #include "db/segment.h"
 #include "db/tail.h"
 
@@ -19,8 +20,9 @@ struct deleted {
 
 struct view_segment {
     struct segment *segment;
-    struct deleted *deleted; /* NULL: none */
-    uint32_t stored_crc;     /* checksum of its record in TABLE_DELETED; 0: none there */
+    struct deleted *deleted;     /* NULL: none */
+    uint32_t stored_crc;         /* checksum of its record in TABLE_DELETED; 0: none there */
+    struct artifacts *artifacts; /* codes and graphs; NULL: none */
 };
 
 /* Whoever holds the schema that views point to: it goes when the last of them has gone, so hits and
@@ -35,7 +37,8 @@ struct view {
     const struct schema *schema;
     struct view_owner *owner; /* referenced; NULL: the schema outlives the view anyway */
     struct head head;
-    uint64_t durable_sequence; /* batches up to here were synced when it was loaded */
+    uint64_t durable_sequence;  /* batches up to here were synced when it was loaded */
+    struct index_list *indexes; /* NULL: none */
     uint64_t live_rows;
     uint64_t dead_rows;
     struct tail *tail; /* NULL: no tail yet */

@@ -1,4 +1,4 @@
-/* catalog.h - the changing part of a database: SQLite in WAL mode, used as five tables of records.
+/* catalog.h - the changing part of a database: SQLite in WAL mode, used as a few tables of records.
  *
  * Every table is (id INTEGER PRIMARY KEY, record BLOB NOT NULL); what the records mean is codec/'s
  * business, so that each is covered by its own checksum. Ids:
@@ -8,6 +8,8 @@
  *   TABLE_SEGMENT     collection << 40 | segment number: manifest record
  *   TABLE_DELETED     the same id: rowset record of deleted positions
  *   TABLE_BATCH       collection << 40 | sequence: batch record
+ *   TABLE_INDEX       collection << 40 | index number: index definition record
+ *   TABLE_ARTIFACT    collection << 40 | file number: artifact record
  *
  * application_id is 0x50415541 ("PAUA"), user_version 1; feature bits live in TABLE_META.
  * A catalog is one SQLite connection: one thread at a time (callers lock). Never open
@@ -32,6 +34,8 @@ enum table {
     TABLE_SEGMENT,
     TABLE_DELETED,
     TABLE_BATCH,
+    TABLE_INDEX,
+    TABLE_ARTIFACT,
     TABLE_COUNT
 };
 

@@ -3,8 +3,8 @@
  * An empty file is one that nobody has made yet, or that a crash left before its first commit.
  * Making is one transaction: whoever gets the write lock second finds the tables there. The
  * application id, the version and the tables are looked at in one snapshot, so that nobody sees
- * them half made. Each of the six tables must be there with the very text that made it. Others are
- * let be: they may belong to a later version whose compat bits say that they do not matter.
+ * them half made. Each of our tables must be there with the very text that made it. Others are let
+ * be: they may belong to a later version whose compat bits say that they do not matter.
  * Triggers and views are switched off, since a foreign one would change what our statements mean.
  * */
 #include <stdio.h>

@@ -12,8 +12,8 @@
 
 const char *catalog_table_name(enum table table)
 {
-    static const char *const names[TABLE_COUNT] = {"meta",    "collection", "head",
-                                                   "segment", "deleted",    "batch"};
+    static const char *const names[TABLE_COUNT] = {
+        "meta", "collection", "head", "segment", "deleted", "batch", "definition", "artifact"};
 
     assert(table < TABLE_COUNT);
     return names[table];

@@ -1,10 +1,11 @@
 /* data_file.c - reading data files.
  *
- * A sealed file is mapped whole and its descriptor closed, so that a database may have more files
- * than descriptors. Where it is not mapped (no_mmap, or the kernel refused) the descriptor stays
- * and every read is a pread. A growing file is mapped beyond its end, which is legal as long as
- * nobody touches it: `readable` is how much of it the file had when last asked, and only a read
- * past that asks again (fstat) before it touches more. What has outgrown the map is read by pread.
+ * A sealed file is mapped whole and its descriptor closed (but that of some files of vectors and
+ * codes), so that a database may have more files than descriptors. Where it is not mapped (no_mmap,
+ * or the kernel refused) the descriptor stays and every read is a pread. A growing file is mapped
+ * beyond its end, which is legal as long as nobody touches it: `readable` is how much of it the
+ * file had when last asked, and only a read past that asks again (fstat) before it touches more.
+ * What has outgrown the map is read by pread.
  *
  * Verification: one bit a 64 KiB page, set once the page has matched the footer's checksum. The
  * bits are only ever set, and the bytes they speak of never change, so relaxed loads suffice; two
@@ -29,6 +30,7 @@
 #include "store/file_writer.h"
 
 #define GROWING_ROOM_NBYTES (UINT64_C(128) << 20)
+#define DESCRIPTORS_KEPT 512 /* half of what a process has by default */
 #define MAP_UNIT_NBYTES (UINT64_C(2) << 20)
 
 static paua_status damaged(const struct data_file *file, const char *what, paua_error *err)
@@ -152,6 +154,16 @@ static void map_file(struct data_file *file, uint64_t nbytes)
     file->map_nbytes = (size_t)nbytes;
 }
 
+/* Single vectors and codes are read by pread even where the file is mapped, since pages of a map
+ * count as this process's memory; unless descriptors may become scarce. */
+static bool keeps_descriptor(const struct data_file *file)
+{
+    enum file_kind kind = file->header.kind;
+
+    return (kind == FILE_VECTORS_F32 || kind == FILE_VECTORS_F16 || kind == FILE_CODES) &&
+           file->fd < DESCRIPTORS_KEPT;
+}
+
 static paua_status open_sealed(struct data_file *file, uint64_t length, struct file_ref *ref,
                                paua_error *err)
 {
@@ -166,7 +178,7 @@ static paua_status open_sealed(struct data_file *file, uint64_t length, struct f
     ref->nbytes = length;
     atomic_store_explicit(&file->readable, file->footer->data_nbytes, memory_order_relaxed);
     map_file(file, length);
-    if (file->map != NULL) {
+    if (file->map != NULL && !keeps_descriptor(file)) {
         fd_close(file->fd);
         file->fd = -1;
     }

@@ -47,8 +47,8 @@ void data_file_unref(struct data_file *file); /* NULL does nothing */
 paua_status data_file_read(struct data_file *file, uint64_t offset, size_t nbytes, void *scratch,
                            const uint8_t **bytes, paua_error *err);
 
-/* The same into `bytes`, for the odd row: by pread where the file has a descriptor (growing, or not
- * mapped), else a copy out of the map. */
+/* The same into `bytes`, for the odd row: by pread where the file has a descriptor (growing, not
+ * mapped, or of vectors or codes), else a copy out of the map. */
 paua_status data_file_pread(struct data_file *file, uint64_t offset, size_t nbytes, void *bytes,
                             paua_error *err);
 

@@ -19,7 +19,7 @@ struct data_file {
     struct file_footer *footer; /* owned, borrows from footer_bytes; NULL: growing */
     uint8_t *footer_bytes;      /* owned */
     size_t footer_nbytes;
-    int fd; /* -1 when sealed and mapped */
+    int fd; /* -1: closed, since the map suffices */
     atomic_uint refs;
     struct data_file_opts opts;
     struct file_header header;

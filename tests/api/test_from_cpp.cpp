@@ -43,6 +43,26 @@ static void nearest_row_is_found(paua_collection *collection, paua_error *err)
     paua_hits_close(hits);
 }
 
+static void count_index(void *arg, const paua_index *index)
+{
+    if (std::strcmp(index->name, "more") == 0 && index->params.degree == 8)
+        ++*static_cast<int *>(arg);
+}
+
+static void an_index_comes_and_goes(paua_collection *collection, paua_error *err)
+{
+    paua_index_params params = {};
+    int count = 0;
+
+    params.kind = PAUA_INDEX_VAMANA;
+    params.degree = 8;
+    expect(paua_index_create(collection, nullptr, "more", &params, nullptr, err) == PAUA_OK,
+           "an index is made");
+    expect(paua_index_list(collection, count_index, &count, err) == PAUA_OK && count == 1,
+           "it is listed with its parameters");
+    expect(paua_index_drop(collection, "more", err) == PAUA_OK, "it is dropped");
+}
+
 int main()
 {
     paua_error err = {};
@@ -50,10 +70,13 @@ int main()
     paua_collection *collection = nullptr;
     paua_open_opts open = {};
     paua_schema schema = {};
-    const paua_vector_field field = {"vector", 2, PAUA_L2, PAUA_FP32};
+    paua_vector_field field = {};
 
     open.size = sizeof open;
     open.in_memory = true;
+    field.name = "vector";
+    field.dim = 2;
+    field.metric = PAUA_L2;
     schema.size = sizeof schema;
     schema.fields = &field;
     schema.field_count = 1;
@@ -63,6 +86,7 @@ int main()
         expect(paua_collection_create(db, "rows", &schema, &collection, &err) == PAUA_OK,
                "a collection is created");
     if (failures == 0) nearest_row_is_found(collection, &err);
+    if (failures == 0) an_index_comes_and_goes(collection, &err);
     if (failures != 0) std::fprintf(stderr, "%s\n", err.message);
     paua_collection_close(collection);
     paua_close(db);

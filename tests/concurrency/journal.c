@@ -10,7 +10,8 @@
 
 void journal_create(paua_db *db, const char *name, paua_collection **collection)
 {
-    static const paua_vector_field field = {"v", DIM, PAUA_COSINE, PAUA_FP16};
+    static const paua_vector_field field = {
+        .name = "v", .dim = DIM, .metric = PAUA_COSINE, .precision = PAUA_FP16};
     paua_schema schema = {.size = sizeof schema,
                           .key_kind = PAUA_KEY_STRING,
                           .document = PAUA_DOCUMENT_NONE,

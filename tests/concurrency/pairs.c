@@ -29,7 +29,8 @@ static void vector_of(uint64_t key, uint32_t version, float vector[PAIRS_DIM])
 
 void pairs_create(paua_db *db, const char *name, paua_collection **collection)
 {
-    static const paua_vector_field field = {"v", PAIRS_DIM, PAUA_L2, PAUA_FP32};
+    static const paua_vector_field field = {
+        .name = "v", .dim = PAIRS_DIM, .metric = PAUA_L2, .precision = PAUA_FP32};
     paua_schema schema = {.size = sizeof schema,
                           .key_kind = PAUA_KEY_U64,
                           .document = PAUA_DOCUMENT_TEXT,

@@ -2,14 +2,18 @@
  * back what it does hold.
  *
  * Keys are numbers below KEYS_MAX. A row's vectors say which key and which call wrote them, and so
- * does its document; so a read row proves that nothing of it is another's. */
+ * does its document; so a read row proves that nothing of it is another's.
+ *
+ * The last collection has indexes, and does not keep the originals of its second field: those are
+ * read nearly as they were written. */
 #ifndef PAUA_TESTS_CRASH_SCENARIO_H
 #define PAUA_TESTS_CRASH_SCENARIO_H
 
 #include <paua/paua.h>
 
 #define KEYS_MAX 16500u
-#define COLLECTIONS 2u
+#define COLLECTIONS 3u
+#define INDEXED 2u /* the collection that has indexes */
 
 struct row {
     uint16_t vector;   /* which call wrote it; 0: there is no row */
@@ -18,6 +22,7 @@ struct row {
 
 struct table {
     bool exists;
+    uint8_t indexes; /* a bit for each that there may be */
     struct row rows[KEYS_MAX];
 };
 
@@ -34,6 +39,8 @@ enum step_kind {
     STEP_DELETE,    /* the keys that are there */
     STEP_OPTIMIZE,
     STEP_FLUSH,
+    STEP_INDEX,   /* one more index of the first field: INDEX_EXTRA */
+    STEP_UNINDEX, /* drops index number `first` */
     STEP_DROP,
     STEP_CLOSE,
     STEP_SEARCH,
@@ -42,10 +49,13 @@ enum step_kind {
     STEP_CHECK
 };
 
+/* Numbers of the indexes; the first two are named like their fields. */
+enum { INDEX_WIDE, INDEX_NARROW, INDEX_EXTRA, INDEXES };
+
 struct step {
     enum step_kind kind;
     uint32_t collection;
-    uint64_t first, last; /* keys */
+    uint64_t first, last; /* keys; UNINDEX: a number */
 };
 
 /* An open database with what is open of its collections. */
@@ -72,8 +82,11 @@ paua_status step_run(const struct step *step, uint16_t version, const struct mod
                      struct world *world, paua_error *err);
 
 /* Reads all of a database into *found. False, and why, if anything cannot be read or is not as it
- * was written. */
+ * was written, or an index does not find what is there. */
 bool world_read(struct world *world, struct model *found, char why[600]);
+
+/* Optimized: is there nothing left for an index to cover? */
+bool world_settled(const struct world *world, char why[600]);
 
 /* Closed, paua_check finds nothing at all: nothing damaged and no stray file. */
 bool path_clean(const char *path, char why[600]);

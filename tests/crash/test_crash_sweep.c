@@ -16,6 +16,7 @@
 #define STEPS_MAX 40u
 #define SAMPLE_POINTS 150u
 #define SAMPLE_POINTS_SEALING 10u
+#define SAMPLE_POINTS_INDEXED 60u
 #define FAILURES_SHOWN 5u
 #define PROBE_KEY (KEYS_MAX - 1)
 
@@ -41,9 +42,32 @@ static const struct step sealing[] = {
     {STEP_CLOSE, 0, 0, 0},
 };
 
+/* Codes, graphs and stubs are made, an index comes and goes, a merge makes all of it anew; in the
+ * end an index goes whose codes must stay, and one whose codes must not. */
+static const struct step indexed[] = {
+    {STEP_OPEN, 0, 0, 0},
+    {STEP_CREATE, INDEXED, 0, 0},
+    {STEP_INSERT, INDEXED, 1, 1450},
+    {STEP_OPTIMIZE, INDEXED, 0, 0},
+    {STEP_INDEX, INDEXED, 0, 0},
+    {STEP_DELETE, INDEXED, 1, 420},
+    {STEP_OPTIMIZE, INDEXED, 0, 0},
+    {STEP_UNINDEX, INDEXED, INDEX_EXTRA, 0},
+    {STEP_INSERT, INDEXED, 1451, 1455},
+    {STEP_OPTIMIZE, INDEXED, 0, 0},
+    {STEP_UNINDEX, INDEXED, INDEX_NARROW, 0},
+    {STEP_UNINDEX, INDEXED, INDEX_WIDE, 0},
+    {STEP_INDEX, INDEXED, 0, 0},
+    {STEP_CLOSE, 0, 0, 0},
+    {STEP_OPEN, 0, 0, 0},
+    {STEP_DROP, INDEXED, 0, 0},
+    {STEP_CLOSE, 0, 0, 0},
+};
+
 struct sweep {
     const struct step *steps;
     size_t step_count;
+    uint32_t collection; /* that goes on after a crash */
     paua_durability durability;
     struct log log;
     struct model *models; /* before step i; step_count + 1 of them */
@@ -108,14 +132,15 @@ static bool state_known(struct sweep *s, size_t first, size_t last, char why[600
 /* One more row goes in, and optimize runs. */
 static bool goes_on(struct sweep *s, struct world *world, char why[600])
 {
-    const struct step probe = {STEP_INSERT, 0, PROBE_KEY, PROBE_KEY};
-    const struct step create = {STEP_CREATE, 0, 0, 0}, optimize = {STEP_OPTIMIZE, 0, 0, 0};
+    uint32_t c = s->collection;
+    const struct step probe = {STEP_INSERT, c, PROBE_KEY, PROBE_KEY};
+    const struct step create = {STEP_CREATE, c, 0, 0}, optimize = {STEP_OPTIMIZE, c, 0, 0};
     paua_error err = {.message = ""};
     paua_status status = PAUA_OK;
 
-    if (world->collections[0] == NULL) {
+    if (world->collections[c] == NULL) {
         status = step_run(&create, 0, &s->found, world, &err);
-        s->found.tables[0].exists = true;
+        step_expect(&create, 0, &s->found);
     }
     if (status == PAUA_OK) status = step_run(&probe, 1000, &s->found, world, &err);
     if (status == PAUA_OK) status = step_run(&optimize, 0, &s->found, world, &err);
@@ -124,7 +149,7 @@ static bool goes_on(struct sweep *s, struct world *world, char why[600])
         return false;
     }
     step_expect(&probe, 1000, &s->found);
-    if (!world_read(world, &s->probed, why)) return false;
+    if (!world_settled(world, why) || !world_read(world, &s->probed, why)) return false;
     if (memcmp(&s->found, &s->probed, sizeof s->found) == 0) return true;
     snprintf(why, 600, "going on: rows are not what was written");
     return false;
@@ -168,11 +193,15 @@ static void try_point(struct sweep *s, size_t point, enum crash crash)
 static void sweep_run(const struct step *steps, size_t step_count, paua_durability durability,
                       size_t from_call, size_t sample)
 {
+    uint32_t collection = steps == indexed ? INDEXED : 0;
     struct sweep *s = calloc(1, sizeof *s);
     size_t points, first = 1;
 
     assert_non_null(s);
-    *s = (struct sweep){.steps = steps, .step_count = step_count, .durability = durability};
+    *s = (struct sweep){.steps = steps,
+                        .step_count = step_count,
+                        .collection = collection,
+                        .durability = durability};
     hook_skip_syncs(true);
     folder_temporary(s->folder);
     snprintf(s->path, sizeof s->path, "%.200s/replayed", s->folder);
@@ -239,6 +268,18 @@ a_crash_while_a_full_unsynced_tail_seals_itself_leaves_the_state_after_some_call
     sweep_run(sealing, sizeof sealing / sizeof sealing[0], PAUA_BATCH, 3, SAMPLE_POINTS_SEALING);
 }
 
+static void a_crash_while_indexes_are_made_leaves_all_rows_and_whole_indexes(void **state)
+{
+    (void)state;
+    sweep_run(indexed, sizeof indexed / sizeof indexed[0], PAUA_FULL, 3, SAMPLE_POINTS_INDEXED);
+}
+
+static void a_crash_while_indexes_are_made_unsynced_leaves_the_state_after_some_call(void **state)
+{
+    (void)state;
+    sweep_run(indexed, sizeof indexed / sizeof indexed[0], PAUA_BATCH, 3, SAMPLE_POINTS_INDEXED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +289,8 @@ int main(void)
         cmocka_unit_test(a_crash_while_a_full_tail_seals_itself_loses_nothing),
         cmocka_unit_test(
             a_crash_while_a_full_unsynced_tail_seals_itself_leaves_the_state_after_some_call),
+        cmocka_unit_test(a_crash_while_indexes_are_made_leaves_all_rows_and_whole_indexes),
+        cmocka_unit_test(a_crash_while_indexes_are_made_unsynced_leaves_the_state_after_some_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

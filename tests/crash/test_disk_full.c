@@ -33,9 +33,9 @@ static void limit_set(rlim_t nbytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static struct step batch(uint32_t i)
+static struct step batch(uint32_t collection, uint32_t i)
 {
-    return (struct step){STEP_INSERT, 0, 1 + i * BATCH_ROWS, (i + 1) * BATCH_ROWS};
+    return (struct step){STEP_INSERT, collection, 1 + i * BATCH_ROWS, (i + 1) * BATCH_ROWS};
 }
 
 /* One step under the limit; afterwards without. Returns whether the limit was met. */
@@ -81,16 +81,16 @@ static void step_repeat(struct import *im, const struct step *step, uint16_t ver
     step_expect(step, version, &im->model);
 }
 
-static void import_run(struct import *im, rlim_t limit)
+static void import_run(struct import *im, uint32_t c, rlim_t limit)
 {
-    struct step steps[BATCHES + 5] = {{STEP_OPEN, 0, 0, 0}, {STEP_CREATE, 0, 0, 0}};
+    struct step steps[BATCHES + 5] = {{STEP_OPEN, 0, 0, 0}, {STEP_CREATE, c, 0, 0}};
     size_t count = 2, met = 0;
     char why[600];
 
     for (uint32_t i = 0; i < BATCHES; i++)
-        steps[count++] = batch(i);
-    steps[count++] = (struct step){STEP_DELETE, 0, 1, 2 * BATCH_ROWS};
-    steps[count++] = (struct step){STEP_OPTIMIZE, 0, 0, 0};
+        steps[count++] = batch(c, i);
+    steps[count++] = (struct step){STEP_DELETE, c, 1, 2 * BATCH_ROWS};
+    steps[count++] = (struct step){STEP_OPTIMIZE, c, 0, 0};
     memset(&im->model, 0, sizeof im->model);
     snprintf(im->world.path, sizeof im->world.path, "%.200s/db", im->folder);
     folder_remove(im->world.path);
@@ -109,24 +109,36 @@ static void import_run(struct import *im, rlim_t limit)
     assert_true(met > 0 || limit > 100000);
 }
 
-static void an_import_that_meets_a_full_disk_can_be_repeated(void **state)
+static void imports_run(uint32_t collection)
 {
     struct import *im = calloc(1, sizeof *im);
     rlim_t step = sweep_whole() ? 1000 : 9000;
 
-    (void)state;
     assert_non_null(im);
     folder_temporary(im->folder);
     for (rlim_t limit = 0; limit < 250000; limit += step + limit / 10)
-        import_run(im, limit);
+        import_run(im, collection, limit);
     folder_remove(im->folder);
     free(im);
+}
+
+static void an_import_that_meets_a_full_disk_can_be_repeated(void **state)
+{
+    (void)state;
+    imports_run(0);
+}
+
+static void an_import_with_indexes_that_meets_a_full_disk_can_be_repeated(void **state)
+{
+    (void)state;
+    imports_run(INDEXED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_import_that_meets_a_full_disk_can_be_repeated),
+        cmocka_unit_test(an_import_with_indexes_that_meets_a_full_disk_can_be_repeated),
     };
 
     signal(SIGXFSZ, SIG_IGN);

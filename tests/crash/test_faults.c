@@ -25,6 +25,13 @@ static const struct step history[] = {
     {STEP_CREATE, 1, 0, 0},   {STEP_INSERT, 1, 1, 5},
 };
 
+/* The same with indexes: rows that lack theirs, that have them, that are many enough gone for all
+ * to be made anew. */
+static const struct step indexed_history[] = {
+    {STEP_OPEN, 0, 0, 0},           {STEP_CREATE, INDEXED, 0, 0},   {STEP_INSERT, INDEXED, 1, 1400},
+    {STEP_OPTIMIZE, INDEXED, 0, 0}, {STEP_DELETE, INDEXED, 1, 390}, {STEP_INDEX, INDEXED, 0, 0},
+};
+
 static const struct step warm = {STEP_INSERT, 0, 70, 70};
 
 #define ALL (sizeof history / sizeof history[0])
@@ -60,8 +67,24 @@ static const struct trial trials[] = {
     {"closing unsynced", ALL, true, PAUA_BATCH, {STEP_CLOSE, 0, 0, 0}},
 };
 
+static const struct trial indexed_trials[] = {
+    {"indexing", 3, false, PAUA_FULL, {STEP_OPTIMIZE, INDEXED, 0, 0}},
+    {"indexing unsynced", 3, false, PAUA_BATCH, {STEP_OPTIMIZE, INDEXED, 0, 0}},
+    {"indexing anew", 5, false, PAUA_FULL, {STEP_OPTIMIZE, INDEXED, 0, 0}},
+    {"adding an index", 4, false, PAUA_FULL, {STEP_INDEX, INDEXED, 0, 0}},
+    {"dropping an index", 6, false, PAUA_FULL, {STEP_UNINDEX, INDEXED, INDEX_EXTRA, 0}},
+    {"dropping a last index", 4, false, PAUA_FULL, {STEP_UNINDEX, INDEXED, INDEX_WIDE, 0}},
+    {"opening indexes", 6, false, PAUA_FULL, {STEP_OPEN, 0, 0, 0}},
+    {"searching an index", 4, false, PAUA_FULL, {STEP_SEARCH, INDEXED, 500, 500}},
+    {"decoding", 4, false, PAUA_FULL, {STEP_FETCH, INDEXED, 500, 600}},
+    {"backing up indexes", 6, false, PAUA_FULL, {STEP_BACKUP, 0, 0, 0}},
+    {"checking indexes", 6, false, PAUA_FULL, {STEP_CHECK, 0, 0, 0}},
+    {"dropping what is indexed", 6, false, PAUA_FULL, {STEP_DROP, INDEXED, 0, 0}},
+};
+
 struct bench {
     const struct trial *trial;
+    const struct step *history;
     enum fault_kind kind;
     uint64_t n;
     char folder[FOLDER_PATH_NBYTES], template[FOLDER_PATH_NBYTES];
@@ -113,8 +136,8 @@ static void template_make(struct bench *b)
     for (size_t i = 0; i < b->trial->history; i++) {
         uint16_t version = (uint16_t)(i + 1);
 
-        if (!run_on(b, &b->stored, &history[i], version, "preparing")) fail();
-        step_expect(&history[i], version, &b->stored);
+        if (!run_on(b, &b->stored, &b->history[i], version, "preparing")) fail();
+        step_expect(&b->history[i], version, &b->stored);
     }
     run(b, &close, 0, "preparing");
     if (b->trial->history == 0) folder_make(b->template);
@@ -174,8 +197,10 @@ static bool poisoned(struct bench *b)
     paua_keys none = {.count = 0};
     paua_error err;
 
-    if (b->world.collections[0] == NULL) return paua_flush(b->world.db, &err) == PAUA_EPOISONED;
-    return paua_delete(b->world.collections[0], &none, NULL, NULL, &err) == PAUA_EPOISONED;
+    for (uint32_t c = 0; c < COLLECTIONS; c++)
+        if (b->world.collections[c] != NULL)
+            return paua_delete(b->world.collections[c], &none, NULL, NULL, &err) == PAUA_EPOISONED;
+    return paua_flush(b->world.db, &err) == PAUA_EPOISONED;
 }
 
 /* A backup that succeeded is a whole database; of one that failed nothing stays, unless it could
@@ -211,6 +236,7 @@ static bool retry(struct bench *b)
 /* After a failure: the state before, or after if nobody can know; then the call succeeds. */
 static bool recover(struct bench *b, bool sync_failed)
 {
+    const struct step optimize = {STEP_OPTIMIZE, b->trial->step.collection, 0, 0};
     bool spoiled = b->world.db != NULL && poisoned(b);
     paua_error err;
 
@@ -219,6 +245,9 @@ static bool recover(struct bench *b, bool sync_failed)
     if (b->trial->step.kind == STEP_OPEN) return run(b, &b->trial->step, 0, "again");
     if (sync_failed && writes(&b->trial->step) && !spoiled)
         complain(b, "a sync failed, and the handle still writes");
+    /* A new index that cannot be built is defined, and optimize goes on with it. */
+    if (b->trial->step.kind == STEP_INDEX && !spoiled && state_is(b, &b->after))
+        return run(b, &optimize, 0, "optimizing");
     if (!spoiled && !state_is(b, &b->before)) complain(b, "the failed call changed something");
     if (spoiled && !reopen(b)) return false;
     if (state_is(b, &b->before)) return retry(b);
@@ -262,6 +291,20 @@ static bool try_fault(struct bench *b, uint64_t n)
     return reached;
 }
 
+static void trials_run(struct bench *b, const struct step *past, const struct trial *list,
+                       size_t count)
+{
+    b->history = past;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t n = 1;
+
+        b->trial = &list[i];
+        template_make(b);
+        while (try_fault(b, n))
+            n += sweep_whole() ? 1 : 1 + n / 3;
+    }
+}
+
 static void sweep_run(enum fault_kind kind)
 {
     struct bench *b = calloc(1, sizeof *b);
@@ -271,14 +314,9 @@ static void sweep_run(enum fault_kind kind)
     folder_temporary(b->folder);
     snprintf(b->template, sizeof b->template, "%.200s/template", b->folder);
     b->kind = kind;
-    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
-        uint64_t n = 1;
-
-        b->trial = &trials[i];
-        template_make(b);
-        while (try_fault(b, n))
-            n += sweep_whole() ? 1 : 1 + n / 3;
-    }
+    trials_run(b, history, trials, sizeof trials / sizeof trials[0]);
+    trials_run(b, indexed_history, indexed_trials,
+               sizeof indexed_trials / sizeof indexed_trials[0]);
     print_message("%zu faults\n", b->tried);
     if (b->failures > 0) fail_msg("%zu complaints in %zu faults", b->failures, b->tried);
     folder_remove(b->folder);

@@ -5,7 +5,9 @@
  * The child is this program, run anew with a path: it writes batch after batch from a given one on,
  * and before each says its number on standard output: those before are done. Batch b has the keys
  * 8b .. 8b + n - 1, n depending on b; every fourth batch also deletes the keys of the batch before
- * it, and sometimes everything is optimized, so that kills fall into seals and merges too. */
+ * it, and sometimes everything is optimized, so that kills fall into seals and merges too. With
+ * indexes, there are rows enough from the beginning, everything is optimized more often, and one
+ * more index comes and goes: kills fall into codes, graphs and stubs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +30,19 @@
 #define SAMPLE_KILLS 20u
 #define WHOLE_KILLS 200u
 #define BATCHES_MAX 100000u
+#define BASE_ROWS 1200u /* with indexes, keys from BASE_KEY on */
+#define BASE_KEY ((uint64_t)BATCHES_MAX * KEYS_A_BATCH)
+
+/* How a run is made; a child is told by number. */
+struct mode {
+    paua_durability durability;
+    bool indexed;
+};
+
+enum { FULL, BATCH, INDEXED_FULL, INDEXED_BATCH };
+
+static const struct mode modes[] = {
+    {PAUA_FULL, false}, {PAUA_BATCH, false}, {PAUA_FULL, true}, {PAUA_BATCH, true}};
 
 static const char *program;
 
@@ -43,8 +58,12 @@ static bool deleted(uint32_t batch, uint32_t batches)
 
 static void vector_make(uint64_t key, float vector[DIM])
 {
-    for (uint32_t i = 0; i < DIM; i++)
-        vector[i] = (float)(key * 7 + i);
+    uint64_t random = key * UINT64_C(0x9E3779B97F4A7C15);
+
+    for (uint32_t i = 0; i < DIM; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        vector[i] = key < BASE_KEY ? (float)(key * 7 + i) : (float)(random >> 54);
+    }
 }
 
 static void die(const char *what, const paua_error *err)
@@ -53,16 +72,25 @@ static void die(const char *what, const paua_error *err)
     exit(3);
 }
 
-static paua_db *open_database(const char *path, paua_durability durability, paua_collection **c,
+static const paua_index_params graph = {PAUA_INDEX_VAMANA, 8, 16, 32, 0};
+
+static paua_db *open_database(const char *path, const struct mode *mode, paua_collection **c,
                               paua_error *err)
 {
-    static const paua_vector_field field = {.name = "v", .dim = DIM, .metric = PAUA_L2};
-    static const paua_schema schema = {.size = sizeof schema, .fields = &field, .field_count = 1};
+    paua_vector_field fields[] = {{.name = "kept", .dim = DIM, .metric = PAUA_L2},
+                                  {.name = "coded",
+                                   .dim = DIM,
+                                   .metric = PAUA_L2,
+                                   .precision = PAUA_INT8,
+                                   .originals = PAUA_ORIGINALS_NONE}};
+    paua_schema schema = {
+        .size = sizeof schema, .fields = fields, .field_count = mode->indexed ? 2 : 1};
     paua_open_opts opts = {
-        .size = sizeof opts, .create = true, .durability = durability, .batch_ms = 5};
+        .size = sizeof opts, .create = true, .durability = mode->durability, .batch_ms = 5};
     paua_db *db = NULL;
     paua_status status = paua_open(path, &opts, &db, err);
 
+    fields[0].index = fields[1].index = graph;
     if (status != PAUA_OK) return NULL;
     status = paua_collection_open(db, "rows", c, err);
     if (status == PAUA_ENOTFOUND) status = paua_collection_create(db, "rows", &schema, c, err);
@@ -82,62 +110,83 @@ static void batch_delete(paua_collection *c, uint32_t batch)
     if (paua_delete(c, &k, NULL, NULL, &err) != PAUA_OK) die("delete", &err);
 }
 
-static void batch_write(paua_collection *c, uint32_t batch)
+static void rows_write(paua_collection *c, uint64_t first, uint32_t count)
 {
-    float vectors[KEYS_A_BATCH * DIM];
-    uint64_t keys[KEYS_A_BATCH];
-    paua_bytes documents[KEYS_A_BATCH];
-    paua_vectors v = {.data = vectors};
+    static float vectors[BASE_ROWS * DIM];
+    static uint64_t keys[BASE_ROWS];
+    static paua_bytes documents[BASE_ROWS];
+    paua_vectors v[] = {{.data = vectors}, {.data = vectors}};
     paua_rows rows = {.size = sizeof rows,
-                      .keys = {.count = rows_of(batch), .u64 = keys},
-                      .vectors = &v,
-                      .vectors_count = 1,
+                      .keys = {.count = count, .u64 = keys},
+                      .vectors = v,
+                      .vectors_count = paua_collection_schema(c)->field_count,
                       .documents = documents};
     paua_error err;
 
-    for (uint32_t i = 0; i < rows_of(batch); i++) {
-        keys[i] = (uint64_t)batch * KEYS_A_BATCH + i;
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i] = first + i;
         vector_make(keys[i], vectors + i * DIM);
         documents[i] = (paua_bytes){"a document", (size_t)(keys[i] % 11)};
     }
     if (paua_insert(c, &rows, NULL, NULL, &err) != PAUA_OK) die("insert", &err);
+}
+
+static void batch_write(paua_collection *c, uint32_t batch)
+{
+    rows_write(c, (uint64_t)batch * KEYS_A_BATCH, rows_of(batch));
     if (deletes_before(batch)) batch_delete(c, batch - 1);
 }
 
+static void upkeep(paua_collection *c, uint32_t batch, bool indexed)
+{
+    paua_error err;
+    paua_status status;
+
+    if (batch % (indexed ? 8 : 40) == 7 && paua_optimize(c, NULL, &err) != PAUA_OK)
+        die("optimize", &err);
+    if (indexed && batch % 8 == 1) {
+        status = paua_index_create(c, "kept", "more", &graph, NULL, &err);
+        if (status != PAUA_OK && status != PAUA_EEXISTS) die("index create", &err);
+    }
+    if (indexed && batch % 8 == 4) {
+        status = paua_index_drop(c, "more", &err);
+        if (status != PAUA_OK && status != PAUA_ENOTFOUND) die("index drop", &err);
+    }
+}
+
 /* Never returns: writes until it is killed. */
-static void child_run(const char *path, uint32_t batch, paua_durability durability)
+static void child_run(const char *path, uint32_t batch, const struct mode *mode)
 {
     paua_collection *c;
     paua_error err;
 
-    if (open_database(path, durability, &c, &err) == NULL) die("open", &err);
+    if (open_database(path, mode, &c, &err) == NULL) die("open", &err);
     for (; batch < BATCHES_MAX; batch++) {
         if (write(STDOUT_FILENO, &batch, sizeof batch) != sizeof batch) exit(4);
         batch_write(c, batch);
-        if (batch % 40 == 39 && paua_optimize(c, NULL, &err) != PAUA_OK) die("optimize", &err);
+        upkeep(c, batch, mode->indexed);
     }
     exit(5);
 }
 
 /* Lets a child write for a while; returns the batch that it was in. */
-static uint32_t child_kill(const char *path, uint32_t batch, paua_durability durability,
-                           uint32_t after_us)
+static uint32_t child_kill(const char *path, uint32_t batch, int mode, uint32_t after_us)
 {
     struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)after_us * 1000};
-    char number[16], mode[4];
+    char number[16], mode_number[4];
     int ends[2], how;
     uint32_t said = batch;
     pid_t pid;
 
     snprintf(number, sizeof number, "%u", batch);
-    snprintf(mode, sizeof mode, "%d", (int)durability);
+    snprintf(mode_number, sizeof mode_number, "%d", mode);
     assert_int_equal(pipe(ends), 0);
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
-        execl(program, program, path, number, mode, (char *)NULL);
+        execl(program, program, path, number, mode_number, (char *)NULL);
         _exit(6);
     }
     close(ends[1]);
@@ -177,17 +226,43 @@ static bool batch_there(paua_collection *c, uint32_t batch)
     return found > 0;
 }
 
+/* Rows that were there from the beginning are found through the index of each field; the graph is
+ * poor, made fast, so all of it is walked. */
+static void base_search(paua_collection *c)
+{
+    static const char *const fields[] = {"kept", "coded"};
+    paua_search_opts opts = {.size = sizeof opts, .k = 1, .ef = 2 * BASE_ROWS};
+    paua_hits *hits;
+    float vector[DIM];
+
+    assert_int_equal(paua_hits_open(&hits, NULL), PAUA_OK);
+    for (uint64_t i = 0; i < BASE_ROWS; i += 113)
+        for (size_t f = 0; f < 2; f++) {
+            paua_error err = {.message = ""};
+
+            opts.field = fields[f];
+            vector_make(BASE_KEY + i, vector);
+            if (paua_search(c, vector, 1, 0, &opts, hits, &err) != PAUA_OK)
+                fail_msg("searching: %s", err.message);
+            assert_int_equal(paua_hits_count(hits, 0), 1);
+            assert_int_equal(paua_hits_at(hits, 0, 0).key.u64, BASE_KEY + i);
+        }
+    paua_hits_close(hits);
+}
+
 /* Checks everything before the batch that was interrupted, finishes that one, and returns the
  * next. */
-static uint32_t check_and_finish(const char *path, uint32_t batch)
+static uint32_t check_and_finish(const char *path, uint32_t batch, const struct mode *mode)
 {
+    const struct mode durable = {PAUA_FULL, mode->indexed};
     paua_collection *c;
     paua_error err;
-    paua_db *db = open_database(path, PAUA_FULL, &c, &err);
-    uint64_t live = 0;
+    paua_db *db = open_database(path, &durable, &c, &err);
+    uint64_t live = mode->indexed ? BASE_ROWS : 0;
     paua_stats stats = {.size = sizeof stats};
 
     if (db == NULL) fail_msg("opening: %s", err.message);
+    if (mode->indexed) base_search(c);
     for (uint32_t b = 0; b + 1 < batch; b++) {
         if (batch_there(c, b) != !deleted(b, batch)) fail_msg("batch %u of %u", b, batch);
         if (!deleted(b, batch)) live += rows_of(b);
@@ -211,18 +286,31 @@ static uint32_t check_and_finish(const char *path, uint32_t batch)
     return batch + 1;
 }
 
-static void kill_again_and_again(paua_durability durability)
+static void base_write(const char *path, const struct mode *mode)
+{
+    paua_collection *c;
+    paua_error err;
+    paua_db *db = open_database(path, mode, &c, &err);
+
+    if (db == NULL) fail_msg("opening: %s", err.message);
+    rows_write(c, BASE_KEY, BASE_ROWS);
+    paua_collection_close(c);
+    paua_close(db);
+}
+
+static void kill_again_and_again(int mode)
 {
     uint32_t kills = sweep_whole() ? WHOLE_KILLS : SAMPLE_KILLS, batch = 0;
     char folder[FOLDER_PATH_NBYTES], path[FOLDER_PATH_NBYTES + 16], why[600];
 
     folder_temporary(folder);
     snprintf(path, sizeof path, "%s/db", folder);
+    if (modes[mode].indexed) base_write(path, &modes[mode]);
     for (uint32_t i = 0; i < kills; i++) {
-        uint32_t after_us = 3000 + i * 7919 % 60000;
+        uint32_t after_us = (3000 + i * 7919 % 60000) * (modes[mode].indexed ? 3 : 1);
 
-        batch = child_kill(path, batch, durability, after_us);
-        batch = check_and_finish(path, batch);
+        batch = child_kill(path, batch, mode, after_us);
+        batch = check_and_finish(path, batch, &modes[mode]);
     }
     print_message("%u kills, %u batches\n", kills, batch);
     assert_true(batch > kills);
@@ -233,13 +321,25 @@ static void kill_again_and_again(paua_durability durability)
 static void a_killed_writer_has_lost_nothing_that_it_reported(void **state)
 {
     (void)state;
-    kill_again_and_again(PAUA_FULL);
+    kill_again_and_again(FULL);
 }
 
 static void a_killed_writer_has_lost_nothing_under_batch_durability(void **state)
 {
     (void)state;
-    kill_again_and_again(PAUA_BATCH);
+    kill_again_and_again(BATCH);
+}
+
+static void a_killed_writer_of_indexes_has_lost_nothing_that_it_reported(void **state)
+{
+    (void)state;
+    kill_again_and_again(INDEXED_FULL);
+}
+
+static void a_killed_writer_of_indexes_has_lost_nothing_under_batch_durability(void **state)
+{
+    (void)state;
+    kill_again_and_again(INDEXED_BATCH);
 }
 
 int main(int argc, char **argv)
@@ -247,9 +347,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_writer_has_lost_nothing_that_it_reported),
         cmocka_unit_test(a_killed_writer_has_lost_nothing_under_batch_durability),
+        cmocka_unit_test(a_killed_writer_of_indexes_has_lost_nothing_that_it_reported),
+        cmocka_unit_test(a_killed_writer_of_indexes_has_lost_nothing_under_batch_durability),
     };
 
     program = argv[0];
-    if (argc == 4) child_run(argv[1], (uint32_t)atoi(argv[2]), (paua_durability)atoi(argv[3]));
+    if (argc == 4) child_run(argv[1], (uint32_t)atoi(argv[2]), &modes[atoi(argv[3])]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,11 @@
 
 #define ROWS_MAX 160u
 
-static const paua_vector_field word_fields[] = {{"meaning", 6, PAUA_COSINE, PAUA_FP16},
-                                                {"place", 3, PAUA_L2, PAUA_FP32}};
-static const paua_vector_field number_fields[] = {{"v", 5, PAUA_L2, PAUA_FP32}};
+static const paua_vector_field word_fields[] = {
+    {.name = "meaning", .dim = 6, .metric = PAUA_COSINE, .precision = PAUA_FP16},
+    {.name = "place", .dim = 3, .metric = PAUA_L2, .precision = PAUA_FP32}};
+static const paua_vector_field number_fields[] = {
+    {.name = "v", .dim = 5, .metric = PAUA_L2, .precision = PAUA_FP32}};
 
 static void create(paua_db *db, const char *name, paua_collection **collection)
 {

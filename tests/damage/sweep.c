@@ -22,6 +22,7 @@ struct progress {
 
 static const char *const verdict_names[VERDICTS] = {"harmless",
                                                     "read errors",
+                                                    "READ ERRORS THAT NAME ANOTHER FILE",
                                                     "read errors that the check misses",
                                                     "found by the check alone",
                                                     "UNNOTICED",
@@ -53,26 +54,51 @@ static bool right(const struct sweep *sweep, const struct transcript *read)
            (sweep->also != NULL && transcript_equal(read, sweep->also));
 }
 
+struct naming {
+    const char *file; /* NULL: any will do */
+    bool named;
+};
+
+static void finding_look(void *arg, const paua_finding *finding)
+{
+    struct naming *n = arg;
+
+    if (n->file != NULL && finding->fatal && strcmp(finding->file, n->file) == 0) n->named = true;
+}
+
+/* The verdict on a reader that was told of damage. */
+static enum verdict judge_error(const struct naming *n, paua_status checked, bool named)
+{
+    if (checked == PAUA_OK) return READ_ONLY;
+    return n->file == NULL || (n->named && named) ? READ_ERROR : MISNAMED;
+}
+
 /* Reads everything, in one of several ways by turns, and runs the check. */
 static enum verdict judge(const struct sweep *sweep, uint32_t index, const char *path,
                           struct transcript *read)
 {
-    paua_open_opts opts = {.read_only = true, .no_mmap = index % 2 == 0};
+    paua_open_opts opts = {
+        .read_only = true, .no_mmap = index % 2 == 0, .lean = index % 4 / 2 == 0};
+    struct naming naming = {sweep->file_of == NULL ? NULL : sweep->file_of(sweep, index), false};
+    paua_check_opts check = {.size = sizeof check, .finding = finding_look, .finding_arg = &naming};
     paua_error err = {.message = ""};
     paua_status status, checked;
+    bool named;
 
-    if (index % 8 == 7) opts.verify = PAUA_VERIFY_HEADER; /* pages are left to the check */
+    if (sweep->trusting || index % 8 == 7)
+        opts.verify = PAUA_VERIFY_HEADER; /* pages are left to the check */
     limit_memory(opts.no_mmap);
     status = transcript_read(read, path, opts, ROWS_IN_ORDER, &err);
     limit_memory(true);
+    named = naming.file != NULL && strstr(err.message, naming.file) != NULL;
 
     CHECK(status == PAUA_OK || (status == err.status && err.message[0] != '\0'));
     CHECK(status != PAUA_ENOMEM);
-    checked = paua_check(path, NULL, &err);
+    checked = paua_check(path, &check, &err);
     CHECK(checked == PAUA_OK || err.message[0] != '\0');
     CHECK(checked != PAUA_ENOMEM);
     limit_memory(false);
-    if (status != PAUA_OK) return checked == PAUA_OK ? READ_ONLY : READ_ERROR;
+    if (status != PAUA_OK) return judge_error(&naming, checked, named);
     if (right(sweep, read)) return HARMLESS;
     return checked != PAUA_OK && opts.verify == PAUA_VERIFY_HEADER ? CHECK_ONLY : UNNOTICED;
 }
@@ -100,11 +126,18 @@ static paua_status rewrite(paua_db *db, const char *name, paua_error *err)
     paua_collection *collection;
     paua_status status = paua_collection_open(db, name, &collection, err);
 
-    if (status != PAUA_OK) return status;
+    if (status != PAUA_OK) return status == PAUA_ENOTFOUND ? PAUA_OK : status;
     status = paua_update(collection, &rows, NULL, NULL, err);
     if (status == PAUA_OK) status = paua_optimize(collection, NULL, err);
     paua_collection_close(collection);
     return status;
+}
+
+paua_status sweep_rewrite(paua_db *db, paua_error *err)
+{
+    paua_status status = rewrite(db, "words", err);
+
+    return status == PAUA_OK ? rewrite(db, "numbers", err) : status;
 }
 
 /* A writer opens the damaged database: no file that was there may go, whatever the catalogue seems
@@ -123,8 +156,7 @@ static enum verdict judge_writing(const struct sweep *sweep, const char *path,
     files_are_kept(sweep, path, &damaged);
     image_free(&damaged);
     if (written == PAUA_OK) {
-        written = rewrite(db, "words", &err);
-        if (written == PAUA_OK) written = rewrite(db, "numbers", &err);
+        written = sweep_rewrite(db, &err);
         paua_close(db);
     }
     opts.read_only = true;
@@ -207,5 +239,6 @@ bool sweep_run(struct sweep *sweep)
     print_tally(sweep);
     world_remove(path);
     return sweep->tried > 0 && sweep->tally[CRASHED] == 0 && sweep->tally[HUNG] == 0 &&
-           sweep->tally[UNNOTICED] == 0 && sweep->tally[READ_ONLY] == 0;
+           sweep->tally[UNNOTICED] == 0 && sweep->tally[MISNAMED] == 0 &&
+           sweep->tally[READ_ONLY] == 0;
 }

@@ -8,6 +8,7 @@
 enum verdict {
     HARMLESS,   /* every row was read as it is */
     READ_ERROR, /* opening or reading failed with a typed error, and the check finds it too */
+    MISNAMED,   /* the same, but the damaged file is not named */
     READ_ONLY,  /* the same, but the check finds nothing: it should have */
     CHECK_ONLY, /* rows differ, and only the check says so: as documented for PAUA_VERIFY_HEADER,
                    which every eighth reader asks for */
@@ -27,13 +28,19 @@ struct sweep {
     bool (*damage)(const struct sweep *sweep, uint32_t index, const char *path);
     /* Says which damage this is, for a verdict that fails. */
     void (*describe)(const struct sweep *sweep, uint32_t index, char text[160]);
-    const void *arg;
-    bool write; /* open for writing and write as well */
+    /* The damaged file, which messages must name; NULL: not asked. */
+    const char *(*file_of)(const struct sweep *sweep, uint32_t index);
+    bool trusting; /* pages are not verified: rows may differ, but nothing may crash */
+    bool write;    /* open for writing and write as well */
     uint32_t tally[VERDICTS], tried;
 };
 
 /* Tries all; prints the tally and each failing damage. True if none crashed, hung or went by
  * unnoticed. */
 bool sweep_run(struct sweep *sweep);
+
+/* What a sweep that writes does: writes back what is there already in each collection, and
+ * merges. */
+paua_status sweep_rewrite(paua_db *db, paua_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "damage/small.h"
 
 #define KEYS 220u
+#define NAMES_MAX 8u
 
 static void put(struct transcript *t, const void *bytes, size_t nbytes)
 {
@@ -123,11 +124,23 @@ paua_status transcript_collection(struct transcript *t, paua_db *db, const char 
     return status;
 }
 
-static void put_name(void *arg, const char *name) { put(arg, name, strlen(name) + 1); }
+struct names {
+    char names[NAMES_MAX][256];
+    size_t count;
+};
+
+static void name_keep(void *arg, const char *name)
+{
+    struct names *n = arg;
+
+    CHECK(n->count < NAMES_MAX);
+    snprintf(n->names[n->count++], sizeof n->names[0], "%s", name);
+}
 
 paua_status transcript_read(struct transcript *t, const char *path, paua_open_opts opts,
                             enum transcript_of what, paua_error *err)
 {
+    struct names n = {.count = 0};
     paua_db *db;
     paua_status status;
 
@@ -135,9 +148,9 @@ paua_status transcript_read(struct transcript *t, const char *path, paua_open_op
     t->nbytes = 0;
     status = paua_open(path, &opts, &db, err);
     if (status != PAUA_OK) return status;
-    status = paua_collection_list(db, put_name, t, err);
-    if (status == PAUA_OK) status = transcript_collection(t, db, "words", what, err);
-    if (status == PAUA_OK) status = transcript_collection(t, db, "numbers", what, err);
+    status = paua_collection_list(db, name_keep, &n, err);
+    for (size_t i = 0; i < n.count && status == PAUA_OK; i++)
+        status = transcript_collection(t, db, n.names[i], what, err);
     paua_close(db);
     return status;
 }

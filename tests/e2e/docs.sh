@@ -14,7 +14,7 @@ options()
 }
 
 commands=$("$paua" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
-[[ $(wc -w <<<"$commands") == 16 ]] || die "commands: $commands"
+[[ $(wc -w <<<"$commands") == 17 ]] || die "commands: $commands"
 for command in $commands; do
     page=$docs/man/paua-$command.1
     [[ -f $page ]] || die "no page $page"
@@ -56,6 +56,14 @@ want 0 complete_line paua search
 out docs
 want 0 complete_line paua search docs --metric
 out $'cosine\nl2\nip'
+want 0 complete_line paua search docs --precision
+out ''
+want 0 complete_line paua create docs --precision
+out $'fp32\nfp16\nint8\nint4\nint2'
+want 0 complete_line paua index
+out $'create\ndrop\nls'
+want 0 complete_line paua index ls
+out docs
 want 0 complete_line paua
 has '^optimize$'
 done_with

@@ -67,7 +67,7 @@ want 1 "$paua" check --json
 has '"ok":false'
 broken=0
 for i in $(seq 10); do
-    "$paua" search c$i --queries a.fvecs --row 7 -k 1 >out 2>err || broken=$((broken + 1))
+    "$paua" search c$i --queries a.fvecs --row 7 -k 1 --exact >out 2>err || broken=$((broken + 1))
     [[ ! -s err ]] || says "${file##*/}"
 done
 ((broken == 1)) || die "$broken collections are broken by one bit"

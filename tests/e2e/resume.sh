@@ -58,7 +58,7 @@ seq 0 99 >old
 want 0 "$paua" rm part --keys old
 want 0 "$paua" optimize part -q
 want 0 "$paua" optimize part -q
-want 0 "$paua" search part --queries new.fvecs -k 1 --json --no-document
+want 0 "$paua" search part --queries new.fvecs -k 1 --exact --json --no-document
 [[ $(hit_keys) == "$(seq -s ' ' 100 199)" ]] || die 'rows do not find themselves'
 [[ $(rows part) == $((rows - 100)) ]] || die 'rows after compaction'
 want 0 "$paua" check -q

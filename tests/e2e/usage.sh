@@ -22,6 +22,28 @@ want 2 "$paua" create x
 says 'give either --dim N or --field'
 want 2 "$paua" create x --field a:4:l2:fp16:x
 says 'is not NAME:DIM'
+for field in a 4 a:x :a:4:l2: a:0 a:65536 a:4:fp16 a:4:l2:int4:int8 a:4:l2:int4:fp16:hnsw; do
+    want 2 "$paua" create x --field "$field"
+    says 'is not NAME:DIM'
+done
+want 2 "$paua" create x --dim 4 --precision int3
+err 'paua: option --precision: "int3" is not known, did you mean "int8"?'
+want 2 "$paua" create x --dim 4 --originals int8
+says 'option --originals: "int8" is not known'
+want 2 "$paua" create x --dim 4 --index default
+says 'option --index: "default" is not known, give vamana|flat|none'
+want 2 "$paua" create x --dim 4 --degree 3
+says 'option --degree: "3" is not a whole number from 4 to 512'
+want 2 "$paua" create x --dim 4 --list 4097
+want 2 "$paua" create x --dim 4 --occlusion 65537
+for alpha in 0.9 2.1 nan x ''; do
+    want 2 "$paua" create x --dim 4 --alpha "$alpha"
+    says 'is not a number from 1 to 2'
+done
+want 2 "$paua" create x --dim 4 --index flat --degree 32
+says 'option --degree: only vamana indexes have it'
+want 2 "$paua" create x --field a:4:l2:int8:fp32:flat --alpha 1.5
+says 'option --alpha: only vamana indexes have it'
 want 2 "$paua" create
 says 'too few arguments'
 want 2 "$paua" create a b --dim 4
@@ -35,8 +57,8 @@ want 2 "$paua" --durability none ls
 want 0 "$paua" --help
 has '^  search '
 want 0 "$paua" help
-for command in create drop ls info import export get put rm search optimize check backup bench \
-    version help; do
+for command in create drop ls info import export get put rm search index optimize check backup \
+    bench version help; do
     want 0 "$paua" help $command
     has "^paua $command - "
     has '^Examples:'
@@ -61,11 +83,33 @@ says 'give one of'
 want 2 "$paua" search c '[1,2]' --like 1
 want 2 "$paua" search c '[1,2]' --radius x
 want 2 "$paua" search c '[1,2]' --row 3
+want 2 "$paua" search c '[1,2]' --ef 0
+want 2 "$paua" search c '[1,2]' --exact=1
+want 2 "$paua" ls --verify touch
+says 'option --verify: "touch" is not known'
+want 2 "$paua" index
+says 'too few arguments, usage: paua index create|drop|ls COLLECTION'
+want 2 "$paua" index make c x
+says 'unknown action "make", use create, drop or ls'
+want 2 "$paua" index create c
+says 'index create: too few arguments, usage: paua index create COLLECTION INDEX'
+want 2 "$paua" index drop c
+want 2 "$paua" index ls c x
+says 'index ls: too many arguments'
+want 2 "$paua" index ls c --kind flat
+says 'option --kind: "index ls" does not take it'
+want 2 "$paua" index create c x --kind none
+want 2 "$paua" index create c x --kind flat --degree 32
+says 'only vamana indexes have it'
 want 2 "$paua" rm c
 want 2 "$paua" rm c 1 --keys f
 want 2 "$paua" put c 1
 want 2 "$paua" import c data
 want 2 "$paua" bench nothing
+says 'use exact, vectors or write'
+want 2 "$paua" bench vectors --base x
+want 2 "$paua" bench exact --base x --query x --precision int8
+says 'give one of them'
 want 1 "$paua" -d /dev/null/x ls
 says '/dev/null/x'
 want 1 "$paua" -d "$work" ls

@@ -51,6 +51,42 @@ static void fill(paua_collection *c, const struct golden *g)
     drop(c, g, 2);
 }
 
+static void put_indexed(paua_collection *c, uint32_t first, uint32_t count)
+{
+    static uint64_t keys[GOLDEN_INDEXED_ROWS];
+    static float vectors[2][GOLDEN_INDEXED_ROWS][GOLDEN_INDEXED_DIM];
+    paua_vectors v[2] = {{vectors[0][0], 0}, {vectors[1][0], 0}};
+    paua_rows rows = test_rows(test_u64(keys, count), v, NULL);
+
+    rows.vectors_count = 2;
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i] = first + i;
+        for (uint32_t f = 0; f < 2; f++)
+            golden_indexed_vector(f, first + i, vectors[f][i]);
+    }
+    assert_ok(paua_insert(c, &rows, NULL, NULL, &test_err));
+}
+
+static void make_indexed(paua_db *db)
+{
+    paua_schema schema = {.size = sizeof schema,
+                          .document = PAUA_DOCUMENT_NONE,
+                          .fields = golden_indexed_fields,
+                          .field_count = 2};
+    uint32_t sealed = GOLDEN_INDEXED_ROWS - GOLDEN_INDEXED_TAIL;
+    const paua_index_params flat = {.kind = PAUA_INDEX_FLAT};
+    paua_collection *c = NULL;
+
+    assert_ok(paua_collection_create(db, "indexed", &schema, &c, &test_err));
+    put_indexed(c, 0, sealed);
+    assert_ok(paua_optimize(c, NULL, &test_err));
+    assert_ok(paua_index_create(c, "kept", "more", &flat, NULL, &test_err));
+    put_indexed(c, sealed, GOLDEN_INDEXED_TAIL);
+    for (uint32_t row = 0; row < GOLDEN_INDEXED_ROWS; row += GOLDEN_INDEXED_DEAD)
+        test_delete_u64(c, row);
+    paua_collection_close(c);
+}
+
 int main(int argc, char **argv)
 {
     paua_open_opts opts = {.size = sizeof opts, .create = true, .no_background = true};
@@ -68,6 +104,7 @@ int main(int argc, char **argv)
         fill(c, &golden_collections[i]);
         paua_collection_close(c);
     }
+    make_indexed(db);
     paua_collection_close(test_create(db, "empty", &(struct test_schema){.dim = 7}));
     paua_close(db);
     return 0;

@@ -3,10 +3,32 @@
 #include <stdio.h>
 
 const struct golden golden_collections[] = {
-    {"numbers", {PAUA_KEY_U64, PAUA_DOCUMENT_TEXT, 4, PAUA_COSINE, PAUA_FP32, 0}, false},
-    {"strings", {PAUA_KEY_STRING, PAUA_DOCUMENT_BYTES, 3, PAUA_L2, PAUA_FP16, 0}, true},
-    {"vectors", {PAUA_KEY_VECTOR, PAUA_DOCUMENT_TEXT, 2, PAUA_IP, PAUA_FP16, 0}, false},
-    {"Paare", {PAUA_KEY_STRING, PAUA_DOCUMENT_NONE, 5, PAUA_COSINE, PAUA_FP32, 2}, false},
+    {.name = "numbers",
+     .schema = {.key_kind = PAUA_KEY_U64,
+                .document = PAUA_DOCUMENT_TEXT,
+                .dim = 4,
+                .metric = PAUA_COSINE,
+                .precision = PAUA_FP32}},
+    {.name = "strings",
+     .schema = {.key_kind = PAUA_KEY_STRING,
+                .document = PAUA_DOCUMENT_BYTES,
+                .dim = 3,
+                .metric = PAUA_L2,
+                .precision = PAUA_FP16},
+     .gaps = true},
+    {.name = "vectors",
+     .schema = {.key_kind = PAUA_KEY_VECTOR,
+                .document = PAUA_DOCUMENT_TEXT,
+                .dim = 2,
+                .metric = PAUA_IP,
+                .precision = PAUA_FP16}},
+    {.name = "Paare",
+     .schema = {.key_kind = PAUA_KEY_STRING,
+                .document = PAUA_DOCUMENT_NONE,
+                .dim = 5,
+                .metric = PAUA_COSINE,
+                .precision = PAUA_FP32,
+                .dim2 = 2}},
 };
 const size_t golden_count = sizeof golden_collections / sizeof golden_collections[0];
 
@@ -63,4 +85,30 @@ paua_keys golden_key(const struct golden *g, uint32_t row)
         (size_t)snprintf(text, sizeof text, "日本/%u%*s", row, row == 7 ? 1016 : 1, "x");
     string.data = text;
     return (paua_keys){.count = 1, .strings = &string};
+}
+
+#define GRAPH                                                                                      \
+    {                                                                                              \
+        .kind = PAUA_INDEX_VAMANA, .degree = 6, .list = 12, .occlusion = 24, .alpha = 1.2F         \
+    }
+
+const paua_index_params golden_index = GRAPH;
+
+const paua_vector_field golden_indexed_fields[2] = {
+    {.name = "kept", .dim = GOLDEN_INDEXED_DIM, .metric = PAUA_L2, .index = GRAPH},
+    {.name = "coded",
+     .dim = GOLDEN_INDEXED_DIM,
+     .metric = PAUA_L2,
+     .precision = PAUA_INT8,
+     .originals = PAUA_ORIGINALS_NONE,
+     .index = GRAPH},
+};
+
+void golden_indexed_vector(uint32_t field, uint32_t row, float *vector)
+{
+    uint64_t random = (uint64_t)row << 8 | field;
+
+    test_random_floats(&random, vector, GOLDEN_INDEXED_DIM);
+    for (uint32_t i = 0; i < GOLDEN_INDEXED_DIM; i++)
+        vector[i] *= 4;
 }

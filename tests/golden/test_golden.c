@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define CODED_ERROR 0.2 /* of vectors below 8 long of which codes are left */
+
 /* One for each format version. */
 static const char *const versions[] = {"v1"};
 
@@ -94,6 +96,112 @@ static void expect_schema(paua_collection *c, const struct golden *g)
     assert_int_equal(s->fields[0].dim, g->schema.dim);
     assert_int_equal(s->fields[0].metric, g->schema.metric);
     assert_int_equal(s->fields[0].precision, g->schema.precision);
+    assert_int_equal(s->fields[0].originals,
+                     g->schema.precision == PAUA_FP16 ? PAUA_ORIGINALS_FP16 : PAUA_ORIGINALS_FP32);
+}
+
+static bool indexed_live(uint32_t row) { return row % GOLDEN_INDEXED_DEAD != 0; }
+
+/* The distance from a query to its own row, or to the nearest of all. */
+static double indexed_nearest(uint32_t field, const float *query)
+{
+    float vector[GOLDEN_INDEXED_DIM];
+    double best = INFINITY;
+
+    for (uint32_t row = 0; row < GOLDEN_INDEXED_ROWS; row++) {
+        double d;
+
+        golden_indexed_vector(field, row, vector);
+        d = test_distance(PAUA_L2, query, vector, GOLDEN_INDEXED_DIM);
+        if (indexed_live(row) && d < best) best = d;
+    }
+    return best;
+}
+
+/* Through an index, the nearest row is found: exactly where originals are kept. */
+static void expect_index(paua_collection *c, const char *name, uint32_t field)
+{
+    paua_search_opts opts = {.size = sizeof opts,
+                             .k = 10,
+                             .field = golden_indexed_fields[field].name,
+                             .index = name,
+                             .ef = GOLDEN_INDEXED_ROWS};
+    float query[GOLDEN_INDEXED_DIM], vector[GOLDEN_INDEXED_DIM];
+    paua_hits *hits;
+
+    assert_ok(paua_hits_open(&hits, &test_err));
+    for (uint32_t row = 0; row < GOLDEN_INDEXED_ROWS; row += 7) {
+        double nearest, own;
+        paua_hit hit;
+
+        golden_indexed_vector(field, row, query);
+        nearest = sqrt(indexed_nearest(field, query));
+        assert_ok(paua_search(c, query, 1, 0, &opts, hits, &test_err));
+        assert_int_equal(paua_hits_count(hits, 0), 10);
+        hit = paua_hits_at(hits, 0, 0);
+        assert_true(hit.key.u64 < GOLDEN_INDEXED_ROWS && indexed_live((uint32_t)hit.key.u64));
+        golden_indexed_vector(field, (uint32_t)hit.key.u64, vector);
+        own = sqrt(test_distance(PAUA_L2, query, vector, GOLDEN_INDEXED_DIM));
+        assert_true(own <= nearest + (field == 0 ? 1e-5 : CODED_ERROR));
+        assert_true(fabs(hit.distance - own * own) < (field == 0 ? 1e-4 : CODED_ERROR));
+    }
+    paua_hits_close(hits);
+}
+
+static void expect_indexed_row(paua_collection *c, uint32_t row)
+{
+    float vector[GOLDEN_INDEXED_DIM];
+    uint64_t key = row;
+    paua_keys keys = test_u64(&key, 1);
+    const paua_record *record;
+    paua_cursor *cursor;
+
+    assert_ok(paua_fetch(c, &keys, NULL, &cursor, &test_err));
+    assert_ok(paua_cursor_next(cursor, &record, &test_err));
+    assert_int_equal(record->found, indexed_live(row));
+    if (record->found) {
+        golden_indexed_vector(0, row, vector);
+        assert_memory_equal(record->vectors[0], vector, sizeof vector);
+        golden_indexed_vector(1, row, vector);
+        assert_true(sqrt(test_distance(PAUA_L2, record->vectors[1], vector, GOLDEN_INDEXED_DIM)) <
+                    CODED_ERROR);
+    }
+    paua_cursor_close(cursor);
+}
+
+static void index_each(void *arg, const paua_index *index)
+{
+    ++*(uint32_t *)arg;
+    assert_int_equal(index->rows_due, 0);
+    assert_true(index->rows >= GOLDEN_INDEXED_ROWS - GOLDEN_INDEXED_TAIL - 100);
+    assert_true(index->walk_nbytes > 0);
+    if (strcmp(index->name, "more") == 0) {
+        assert_int_equal(index->params.kind, PAUA_INDEX_FLAT);
+    } else {
+        assert_int_equal(index->params.degree, golden_index.degree);
+        assert_true(index->graph_nbytes > 0);
+    }
+}
+
+static void expect_indexed(paua_db *db)
+{
+    paua_collection *c;
+    uint32_t indexes = 0, live = 0;
+
+    assert_ok(paua_collection_open(db, "indexed", &c, &test_err));
+    assert_int_equal(paua_collection_schema(c)->fields[1].originals, PAUA_ORIGINALS_NONE);
+    assert_ok(paua_index_list(c, index_each, &indexes, &test_err));
+    assert_int_equal(indexes, 3);
+    for (uint32_t row = 0; row < GOLDEN_INDEXED_ROWS; row++) {
+        live += indexed_live(row);
+        expect_indexed_row(c, row);
+    }
+    assert_int_equal(test_count(c), live);
+    expect_index(c, "kept", 0);
+    expect_index(c, "more", 0);
+    expect_index(c, "coded", 1);
+    test_validate(c);
+    paua_collection_close(c);
 }
 
 static void expect_all(paua_db *db)
@@ -112,6 +220,7 @@ static void expect_all(paua_db *db)
         test_validate(c);
         paua_collection_close(c);
     }
+    expect_indexed(db);
     assert_ok(paua_collection_open(db, "empty", &c, &test_err));
     assert_int_equal(test_count(c), 0);
     paua_collection_close(c);
@@ -162,12 +271,12 @@ static void every_version_can_be_written_on_and_optimized(void **state)
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         paua_open_opts opts = {.size = sizeof opts, .durability = PAUA_OFF};
         struct fixture f;
+        paua_collection *c;
         paua_db *db;
 
         copy_make(&f, versions[i]);
         assert_ok(paua_open(f.path, &opts, &db, &test_err));
         for (size_t g = 0; g < golden_count; g++) {
-            paua_collection *c;
             paua_stats stats = {.size = sizeof stats};
 
             assert_ok(paua_collection_open(db, golden_collections[g].name, &c, &test_err));
@@ -176,6 +285,9 @@ static void every_version_can_be_written_on_and_optimized(void **state)
             assert_true(stats.segments == 1 && stats.tail_rows == 0);
             paua_collection_close(c);
         }
+        assert_ok(paua_collection_open(db, "indexed", &c, &test_err));
+        assert_ok(paua_optimize(c, NULL, &test_err));
+        paua_collection_close(c);
         expect_all(db);
         paua_close(db);
         assert_ok(paua_check(f.path, NULL, &test_err));

@@ -28,7 +28,7 @@ static void vector_of(uint32_t id, float vector[DIM])
     vector[0] = (float)id / KEYS - 0.5f;
 }
 
-paua_keys model_keys(const struct model *m, const uint32_t *ids, size_t n)
+paua_keys model_keys(const struct replica *m, const uint32_t *ids, size_t n)
 {
     static uint64_t numbers[4 * KEYS];
     static paua_bytes strings[4 * KEYS];
@@ -50,7 +50,7 @@ paua_keys model_keys(const struct model *m, const uint32_t *ids, size_t n)
     }
 }
 
-static void stored_vector(const struct model *m, uint32_t id, uint8_t bytes[DIM * 4])
+static void stored_vector(const struct replica *m, uint32_t id, uint8_t bytes[DIM * 4])
 {
     float vector[DIM];
     uint16_t halves[DIM];
@@ -65,7 +65,7 @@ static void stored_vector(const struct model *m, uint32_t id, uint8_t bytes[DIM 
 }
 
 /* Does the key that paua gives belong to this id? */
-static bool key_is(const struct model *m, const paua_key *key, uint32_t id)
+static bool key_is(const struct replica *m, const paua_key *key, uint32_t id)
 {
     uint8_t bytes[DIM * 4];
     paua_bytes string;
@@ -81,7 +81,7 @@ static bool key_is(const struct model *m, const paua_key *key, uint32_t id)
     return key->bytes.nbytes == nbytes && memcmp(key->bytes.data, bytes, nbytes) == 0;
 }
 
-static uint32_t id_of(const struct model *m, const paua_key *key)
+static uint32_t id_of(const struct replica *m, const paua_key *key)
 {
     for (uint32_t id = 0; id < KEYS; id++)
         if (key_is(m, key, id)) return id;
@@ -89,7 +89,7 @@ static uint32_t id_of(const struct model *m, const paua_key *key)
     return 0;
 }
 
-static int key_order(const struct model *m, uint32_t a, uint32_t b)
+static int key_order(const struct replica *m, uint32_t a, uint32_t b)
 {
     uint8_t x[DIM * 4] = {0}, y[DIM * 4] = {0};
     paua_bytes s = string_of(a), t = string_of(b);
@@ -119,7 +119,7 @@ static paua_bytes document_of(uint32_t number, char *room)
 
 /* ---- batches ---- */
 
-static void row_make(const struct model *m, uint64_t *seed, struct call *b, size_t i)
+static void row_make(const struct replica *m, uint64_t *seed, struct call *b, size_t i)
 {
     b->ids[i] = test_random_below(seed, KEYS);
     test_random_floats(seed, b->first + i * DIM, DIM);
@@ -134,7 +134,7 @@ static void row_make(const struct model *m, uint64_t *seed, struct call *b, size
         b->documents[i] = NO_DOCUMENT;
 }
 
-void call_make(const struct model *m, uint64_t *seed, struct call *b)
+void call_make(const struct replica *m, uint64_t *seed, struct call *b)
 {
     b->op = (enum model_op)test_random_below(seed, 4);
     b->n = test_random_below(seed, 3) == 0 ? 1 : 1 + test_random_below(seed, BATCH_MAX);
@@ -153,7 +153,7 @@ static bool finite_all(const float *values, uint32_t n)
     return true;
 }
 
-static void row_store(struct model *m, const struct call *b, size_t i)
+static void row_store(struct replica *m, const struct call *b, size_t i)
 {
     struct model_row *row = &m->rows[b->ids[i]];
 
@@ -168,7 +168,7 @@ static void row_store(struct model *m, const struct call *b, size_t i)
     if (b->give_documents && b->documents[i] != NO_DOCUMENT) row->document = b->documents[i];
 }
 
-static paua_status row_apply(struct model *m, const struct call *b, size_t i)
+static paua_status row_apply(struct replica *m, const struct call *b, size_t i)
 {
     struct model_row *row = &m->rows[b->ids[i]];
     bool vector_key = m->schema.key_kind == PAUA_KEY_VECTOR, two = m->schema.dim2 != 0;
@@ -193,9 +193,9 @@ static paua_status row_apply(struct model *m, const struct call *b, size_t i)
     return PAUA_OK;
 }
 
-paua_status model_apply(struct model *m, const struct call *b, paua_status *row_status)
+paua_status model_apply(struct replica *m, const struct call *b, paua_status *row_status)
 {
-    struct model before = *m;
+    struct replica before = *m;
     paua_status result = PAUA_OK;
 
     for (size_t i = 0; i < b->n; i++) {
@@ -212,7 +212,7 @@ paua_status model_apply(struct model *m, const struct call *b, paua_status *row_
     return result;
 }
 
-paua_status call_run(const struct model *m, paua_collection *c, const struct call *b,
+paua_status call_run(const struct replica *m, paua_collection *c, const struct call *b,
                      paua_status *row_status)
 {
     static char room[BATCH_MAX][DOCUMENT_NBYTES_MAX];
@@ -238,7 +238,7 @@ paua_status call_run(const struct model *m, paua_collection *c, const struct cal
     }
 }
 
-uint32_t model_count(const struct model *m)
+uint32_t model_count(const struct replica *m)
 {
     uint32_t count = 0;
 
@@ -249,7 +249,7 @@ uint32_t model_count(const struct model *m)
 
 /* ---- comparing ---- */
 
-static void expect_record(const struct model *m, const paua_record *record, uint32_t id)
+static void expect_record(const struct replica *m, const paua_record *record, uint32_t id)
 {
     static char room[DOCUMENT_NBYTES_MAX];
     const struct model_row *row = &m->rows[id];
@@ -265,7 +265,7 @@ static void expect_record(const struct model *m, const paua_record *record, uint
         assert_memory_equal(record->document.data, document.data, document.nbytes);
 }
 
-void expect_rows(const struct model *m, paua_collection *c)
+void expect_rows(const struct replica *m, paua_collection *c)
 {
     uint32_t ids[KEYS];
     paua_keys keys;
@@ -287,7 +287,7 @@ void expect_rows(const struct model *m, paua_collection *c)
     paua_cursor_close(cursor);
 }
 
-void expect_iteration(const struct model *m, paua_collection *c)
+void expect_iteration(const struct replica *m, paua_collection *c)
 {
     uint64_t stamp = 0;
     uint32_t count = 0;
@@ -321,7 +321,7 @@ struct question {
     bool allowed[KEYS];
 };
 
-static double distance_to(const struct model *m, const struct question *q, uint32_t id)
+static double distance_to(const struct replica *m, const struct question *q, uint32_t id)
 {
     return test_distance(q->metric, q->query,
                          q->field == 0 ? m->rows[id].first : m->rows[id].second,
@@ -339,7 +339,7 @@ static int by_value(const void *a, const void *b)
 
 /* The k-th smallest distance of the rows that may answer, and how many there are for certain and
  * at most: those within rounding of the radius may go either way. */
-static double kth_distance(const struct model *m, const struct question *q, uint32_t *least,
+static double kth_distance(const struct replica *m, const struct question *q, uint32_t *least,
                            uint32_t *most)
 {
     double distances[KEYS];
@@ -360,7 +360,7 @@ static double kth_distance(const struct model *m, const struct question *q, uint
     return n == 0 ? 0 : distances[(q->k < n ? q->k : n) - 1];
 }
 
-static void expect_answer(const struct model *m, const struct question *q, const paua_hits *hits,
+static void expect_answer(const struct replica *m, const struct question *q, const paua_hits *hits,
                           size_t query)
 {
     uint32_t least, most, last_id = 0;
@@ -386,7 +386,7 @@ static void expect_answer(const struct model *m, const struct question *q, const
     }
 }
 
-static void question_make(const struct model *m, uint64_t *seed, struct question *q)
+static void question_make(const struct replica *m, uint64_t *seed, struct question *q)
 {
     uint32_t id = test_random_below(seed, KEYS);
 
@@ -404,7 +404,7 @@ static void question_make(const struct model *m, uint64_t *seed, struct question
         q->allowed[id] = test_random_below(seed, 3) == 0;
 }
 
-void expect_search(const struct model *m, paua_collection *c, uint64_t *seed)
+void expect_search(const struct replica *m, paua_collection *c, uint64_t *seed)
 {
     static const size_t counts[] = {1, 1, 3, 9, 40};
     float queries[40 * DIM];

@@ -18,7 +18,7 @@ struct model_row {
     uint64_t stamp;    /* rises with each write of a row: the order of iteration */
 };
 
-struct model {
+struct replica {
     struct test_schema schema;
     struct model_row rows[KEYS]; /* by id, 0 .. KEYS - 1 */
     uint64_t clock;
@@ -37,21 +37,21 @@ struct call {
 };
 
 /* Any call of a write, bad rows among them. */
-void call_make(const struct model *m, uint64_t *seed, struct call *call);
+void call_make(const struct replica *m, uint64_t *seed, struct call *call);
 
 /* What it must do: the call's status, and each row's; and what paua does. */
-paua_status model_apply(struct model *m, const struct call *call, paua_status *row_status);
-paua_status call_run(const struct model *m, paua_collection *c, const struct call *call,
+paua_status model_apply(struct replica *m, const struct call *call, paua_status *row_status);
+paua_status call_run(const struct replica *m, paua_collection *c, const struct call *call,
                      paua_status *row_status);
 
-uint32_t model_count(const struct model *m);
+uint32_t model_count(const struct replica *m);
 
 /* The keys of ids as the collection's kind has them; pointers into static memory. */
-paua_keys model_keys(const struct model *m, const uint32_t *ids, size_t n);
+paua_keys model_keys(const struct replica *m, const uint32_t *ids, size_t n);
 
 /* Compare a collection with the model; a difference fails the test. */
-void expect_rows(const struct model *m, paua_collection *c);      /* fetch of every key */
-void expect_iteration(const struct model *m, paua_collection *c); /* all rows, in order */
-void expect_search(const struct model *m, paua_collection *c, uint64_t *seed);
+void expect_rows(const struct replica *m, paua_collection *c);      /* fetch of every key */
+void expect_iteration(const struct replica *m, paua_collection *c); /* all rows, in order */
+void expect_search(const struct replica *m, paua_collection *c, uint64_t *seed);
 
 #endif

@@ -10,7 +10,7 @@
 #define SEEDS_WHOLE 600u
 
 struct world {
-    struct model model;
+    struct replica model;
     uint64_t seed;
     struct test_dir dir;
     bool in_memory;

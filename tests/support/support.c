@@ -159,8 +159,14 @@ paua_db *test_open_memory(void)
 
 paua_collection *test_create(paua_db *db, const char *name, const struct test_schema *schema)
 {
-    paua_vector_field fields[2] = {{"vector", schema->dim, schema->metric, schema->precision},
-                                   {"second", schema->dim2, PAUA_L2, PAUA_FP32}};
+    paua_index_params index = schema->index;
+    paua_vector_field fields[2] = {
+        {.name = "vector",
+         .dim = schema->dim,
+         .metric = schema->metric,
+         .precision = schema->precision,
+         .originals = schema->originals},
+        {.name = "second", .dim = schema->dim2, .metric = PAUA_L2, .precision = PAUA_FP32}};
     paua_schema s = {.size = sizeof s,
                      .key_kind = schema->key_kind,
                      .document = schema->document,
@@ -168,6 +174,8 @@ paua_collection *test_create(paua_db *db, const char *name, const struct test_sc
                      .field_count = schema->dim2 == 0 ? 1 : 2};
     paua_collection *c = NULL;
 
+    if (index.kind == PAUA_INDEX_DEFAULT) index.kind = PAUA_INDEX_NONE;
+    fields[0].index = fields[1].index = index;
     assert_ok(paua_collection_create(db, name, &s, &c, &test_err));
     return c;
 }

@@ -76,6 +76,9 @@ struct test_schema {
     paua_metric metric;
     paua_precision precision;
     uint32_t dim2; /* 0: no second field; otherwise l2, fp32, named "second" */
+    paua_originals originals;
+    paua_index_params index; /* of both fields; PAUA_INDEX_DEFAULT: none, so that tests of anything
+                                but indexes get exact answers */
 };
 
 /* The first field is named "vector". */

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/large.h"
 #include "base/memory.h"
 
 static bool allocation_works(void)
@@ -50,6 +51,58 @@ static void every_way_to_allocate_can_fail(void **state)
     assert_null(growing);
     assert_int_equal(capacity, 0);
     mem_free(block);
+}
+
+/* Sizes on both sides of where blocks become mappings. */
+static void blocks_keep_their_bytes_at_every_size(void **state)
+{
+    static const size_t sizes[] = {1, 4096, LARGE_NBYTES - 1, LARGE_NBYTES, 3 * LARGE_NBYTES + 5};
+    const size_t count = sizeof sizes / sizeof sizes[0];
+
+    (void)state;
+    for (size_t from = 0; from < count; from++)
+        for (size_t to = 0; to < count; to++) {
+            size_t kept = sizes[from] < sizes[to] ? sizes[from] : sizes[to];
+            unsigned char *block = mem_alloc(sizes[from]);
+
+            assert_non_null(block);
+            memset(block, 0x5A, sizes[from]);
+            block = mem_realloc(block, sizes[to]);
+            assert_non_null(block);
+            for (size_t i = 0; i < kept; i += kept / 16 + 1)
+                assert_int_equal(block[i], 0x5A);
+            memset(block, 1, sizes[to]);
+            mem_free(block);
+        }
+}
+
+static void large_blocks_are_zeroed_aligned_and_resized(void **state)
+{
+    unsigned char *zeroed = mem_zalloc(2, LARGE_NBYTES), *aligned = mem_aligned(64, LARGE_NBYTES);
+
+    (void)state;
+    for (size_t i = 0; i < 2 * LARGE_NBYTES; i += 4096)
+        assert_int_equal(zeroed[i], 0);
+    assert_int_equal((uintptr_t)aligned % 64, 0);
+    memset(aligned, 7, LARGE_NBYTES);
+    aligned = mem_trim(aligned, 64, 100);
+    assert_int_equal((uintptr_t)aligned % 64, 0);
+    assert_int_equal(aligned[99], 7);
+    mem_free(aligned);
+    mem_free(zeroed);
+}
+
+static void more_large_blocks_than_the_table_holds_are_there_all_the_same(void **state)
+{
+    void *blocks[300];
+
+    (void)state;
+    for (size_t i = 0; i < 300; i++) {
+        blocks[i] = mem_alloc(LARGE_NBYTES);
+        assert_non_null(blocks[i]);
+    }
+    for (size_t i = 0; i < 300; i++)
+        mem_free(blocks[i]);
 }
 
 static void a_failed_realloc_leaves_the_block(void **state)
@@ -186,6 +239,9 @@ int main(void)
         cmocka_unit_test(the_nth_allocation_and_all_after_it_fail),
         cmocka_unit_test(every_way_to_allocate_can_fail),
         cmocka_unit_test(a_failed_realloc_leaves_the_block),
+        cmocka_unit_test(blocks_keep_their_bytes_at_every_size),
+        cmocka_unit_test(large_blocks_are_zeroed_aligned_and_resized),
+        cmocka_unit_test(more_large_blocks_than_the_table_holds_are_there_all_the_same),
         cmocka_unit_test(allocating_nothing_gives_a_block),
         cmocka_unit_test(zeroed_blocks_are_zero_and_refuse_to_overflow),
         cmocka_unit_test(aligned_blocks_are_aligned),

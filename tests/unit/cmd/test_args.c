@@ -96,6 +96,27 @@ static void numbers_must_lie_in_their_range(void **state)
     }
 }
 
+static void fractions_must_lie_in_their_range(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+    } cases[] = {{"1", true},     {"2", true},     {"1.25", true},  {"0.99", false},
+                 {"2.01", false}, {"nan", false},  {"inf", false},  {"", false},
+                 {"1.5x", false}, {"1.5 ", false}, {"1e400", false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct args args;
+        double value = 99;
+        assert_int_equal(PARSE(&args, "--word", (char *)(uintptr_t)cases[i].text), EXIT_OK);
+        assert_int_equal(args_double(&args, "word", 1, 2, &value), cases[i].ok);
+        assert_int_equal(value == 99, !cases[i].ok);
+        assert_true(args_double(&args, "number", 1, 2, &value));
+        args_free(&args);
+    }
+}
+
 static void the_nearest_word_is_suggested_only_if_it_is_near(void **state)
 {
     static const char *const words[] = {"search", "import", "rm", "ls"};
@@ -130,6 +151,7 @@ int main(void)
         cmocka_unit_test(two_dashes_end_options_and_one_is_an_operand),
         cmocka_unit_test(wrong_lines_are_usage_errors),
         cmocka_unit_test(numbers_must_lie_in_their_range),
+        cmocka_unit_test(fractions_must_lie_in_their_range),
         cmocka_unit_test(the_nearest_word_is_suggested_only_if_it_is_near),
         cmocka_unit_test(whole_numbers_end_at_two_to_the_64),
     };

@@ -274,6 +274,60 @@ static struct result read_line(const char *line)
     return read_all(&format_jsonl, line, strlen(line));
 }
 
+static void a_file_of_vectors_says_its_own_dimension(void **state)
+{
+    static const struct {
+        const struct file_format *format;
+        const char *bytes;
+        size_t nbytes;
+        uint32_t dim; /* 0: refused */
+    } cases[] = {
+        {&format_fvecs, "\3\0\0\0", 4, 3},
+        {&format_bvecs, "\377\377\0\0rest", 8, 65535},
+        {&format_fvecs, "\0\0\1\0", 4, 0},
+        {&format_fvecs, "\0\0\0\0", 4, 0},
+        {&format_fvecs, "\377\377\377\377", 4, 0},
+        {&format_fvecs, "\3\0\0", 3, 0},
+        {&format_fvecs, "", 0, 0},
+        {&format_jsonl, "{}", 2, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *path = file_with(cases[i].bytes, cases[i].nbytes);
+        struct fault fault = {""};
+        uint32_t dim = 0;
+        assert_int_equal(reader_file_dim(cases[i].format, path, &dim, &fault), cases[i].dim != 0);
+        assert_int_equal(dim, cases[i].dim);
+        assert_int_equal(fault.text[0] == 0, cases[i].dim != 0);
+    }
+}
+
+static void an_npy_file_says_its_own_dimension(void **state)
+{
+    static const struct {
+        const char *header;
+        uint32_t dim;
+    } cases[] = {{NPY("<f4", "(2, 3)"), 3},
+                 {NPY("<f2", "(1000000, 65535)"), 65535},
+                 {NPY("<f4", "(2, 65536)"), 0},
+                 {NPY("<f4", "(2, 0)"), 0},
+                 {NPY("<f4", "(6,)"), 0},
+                 {NPY("<f4", "(1, 2, 3)"), 0},
+                 {"{}", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint8_t bytes[512];
+        size_t n = make_npy(bytes, cases[i].header, 1, "", 0);
+        struct fault fault;
+        uint32_t dim = 0;
+        assert_int_equal(reader_file_dim(&format_npy, file_with(bytes, n), &dim, &fault),
+                         cases[i].dim != 0);
+        assert_int_equal(dim, cases[i].dim);
+    }
+}
+
 static void json_lines_give_vectors_keys_and_documents(void **state)
 {
     static const char line[] = "{\"key\": 7, \"vectors\": {\"a\": [1, 2.0, 3e0], \"b\": [4]}, "
@@ -373,6 +427,8 @@ int main(void)
         cmocka_unit_test(npy_headers_of_other_arrays_are_refused),
         cmocka_unit_test(an_npy_file_cut_anywhere_gives_no_row),
         cmocka_unit_test(an_npy_header_with_any_bit_flipped_never_gives_other_shapes),
+        cmocka_unit_test(a_file_of_vectors_says_its_own_dimension),
+        cmocka_unit_test(an_npy_file_says_its_own_dimension),
         cmocka_unit_test(json_lines_give_vectors_keys_and_documents),
         cmocka_unit_test(a_bad_json_line_is_refused_alone),
         cmocka_unit_test(lines_longer_than_the_buffer_are_read_whole),

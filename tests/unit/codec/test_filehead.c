@@ -117,6 +117,8 @@ static void a_header_comes_back_with_every_field(void **state)
          .number = 1,
          .collection = 1},
         {.kind = FILE_KEYS, .number = 1, .collection = 1},
+        {.kind = FILE_CODES, .number = 2, .collection = 1, .field = 15, .dim = PAUA_DIM_MAX},
+        {.kind = FILE_GRAPH, .number = 3, .collection = 1, .dim = 1},
     };
 
     (void)state;
@@ -132,6 +134,8 @@ static void each_kind_of_file_has_its_suffix(void **state)
     assert_string_equal(file_kind_suffix(FILE_VECTORS_F16), ".f16");
     assert_string_equal(file_kind_suffix(FILE_HEAP), ".heap");
     assert_string_equal(file_kind_suffix(FILE_KEYS), ".keys");
+    assert_string_equal(file_kind_suffix(FILE_CODES), ".codes");
+    assert_string_equal(file_kind_suffix(FILE_GRAPH), ".graph");
 }
 
 static void a_damaged_header_is_refused(void **state)
@@ -154,7 +158,8 @@ static void a_forged_header_is_refused(void **state)
         {10, 1, 0, 0}, /* kind */
         {10, 1, FILE_VECTORS_F32, 0},
         {10, 1, FILE_HEAP, 0},
-        {10, 1, 5, 0},
+        {10, 1, FILE_CODES, 0},
+        {10, 1, FILE_GRAPH + 1, 0},
         {11, 1, 1, 0}, /* reserved */
         {20, 4, 1, PAUA_EVERSION},
         {20, 4, UINT32_C(1) << 31, PAUA_EVERSION},
@@ -187,13 +192,30 @@ static void a_forged_header_is_refused(void **state)
 
 static void a_heap_files_header_has_no_vector_fields(void **state)
 {
-    static const struct forgery forgeries[] = {{36, 4, 1, 0}, {40, 4, 4, 0}, {44, 4, 1, 0},
-                                               {10, 1, 0, 0}, {10, 1, 5, 0}, {10, 1, 255, 0}};
+    static const struct forgery forgeries[] = {
+        {36, 4, 1, 0},          {40, 4, 4, 0}, {44, 4, 1, 0},  {10, 1, 0, 0},
+        {10, 1, FILE_CODES, 0}, {10, 1, 7, 0}, {10, 1, 255, 0}};
     static const struct file_header heap = {.kind = FILE_HEAP, .number = 1, .collection = 1};
     uint8_t bytes[FILE_HEADER_NBYTES];
 
     (void)state;
     file_header_encode(&heap, bytes);
+    assert_forgeries_are_refused(&HEADER_DECODER, bytes, sizeof bytes, forgeries,
+                                 sizeof forgeries / sizeof forgeries[0]);
+}
+
+static void a_codes_files_header_is_checked_like_that_of_vectors(void **state)
+{
+    static const struct forgery forgeries[] = {
+        {10, 1, 0, 0},         {10, 1, 7, 0},    {10, 1, FILE_VECTORS_F32, 0},
+        {10, 1, FILE_HEAP, 0}, {36, 4, 16, 0},   {40, 4, 4, 0},
+        {44, 4, 0, 0},         {44, 4, 65536, 0}};
+    static const struct file_header codes = {
+        .kind = FILE_CODES, .number = 1, .collection = 1, .field = 1, .dim = 7};
+    uint8_t bytes[FILE_HEADER_NBYTES];
+
+    (void)state;
+    file_header_encode(&codes, bytes);
     assert_forgeries_are_refused(&HEADER_DECODER, bytes, sizeof bytes, forgeries,
                                  sizeof forgeries / sizeof forgeries[0]);
 }
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_damaged_header_is_refused),
         cmocka_unit_test(a_forged_header_is_refused),
         cmocka_unit_test(a_heap_files_header_has_no_vector_fields),
+        cmocka_unit_test(a_codes_files_header_is_checked_like_that_of_vectors),
         cmocka_unit_test(a_footers_bytes_are_the_committed_ones),
         cmocka_unit_test(a_footer_comes_back_with_every_field),
         cmocka_unit_test(a_damaged_footer_is_refused),

@@ -1,22 +1,29 @@
 /* test_schema.c - what src/codec/schema.c promises about names, limits and bytes it is handed.
  *
  * Offsets in SAMPLE's record: 12 incompat, 16 collection, 20 key kind, 21 document, 22 field count,
- * 23 reserved, 24 name; fields at 32 and 42: +0 dim, +4 metric, +5 precision, +6 reserved, +8
- * name. */
+ * 23 reserved, 24 name; fields at 32 and 42: +0 dim, +4 metric, +5 precision, +6 originals, +7
+ * reserved, +8 name. */
 #include "damage.h"
 
 #include "base/memory.h"
 #include "codec/record.h"
 #include "codec/schema.h"
 
-static const struct schema SAMPLE = {
-    .collection = 7,
-    .name = "glosses",
-    .key_kind = PAUA_KEY_STRING,
-    .document = PAUA_DOCUMENT_TEXT,
-    .field_count = 2,
-    .fields = {{.name = "v", .dim = 768, .metric = PAUA_COSINE, .precision = PAUA_FP16},
-               {.name = "caf\xC3\xA9", .dim = 3, .metric = PAUA_L2, .precision = PAUA_FP32}}};
+static const struct schema SAMPLE = {.collection = 7,
+                                     .name = "glosses",
+                                     .key_kind = PAUA_KEY_STRING,
+                                     .document = PAUA_DOCUMENT_TEXT,
+                                     .field_count = 2,
+                                     .fields = {{.name = "v",
+                                                 .dim = 768,
+                                                 .metric = PAUA_COSINE,
+                                                 .precision = PAUA_FP16,
+                                                 .originals = PAUA_ORIGINALS_FP16},
+                                                {.name = "caf\xC3\xA9",
+                                                 .dim = 3,
+                                                 .metric = PAUA_L2,
+                                                 .precision = PAUA_INT4,
+                                                 .originals = PAUA_ORIGINALS_FP32}}};
 
 static paua_status decode(const void *bytes, size_t length, void *out)
 {
@@ -45,8 +52,8 @@ static void the_bytes_are_the_committed_ones(void **state)
     (void)state;
     assert_int_equal(schema_encode(&SAMPLE, &w), PAUA_OK);
     assert_golden(w.bytes, w.length,
-                  "50534348 0100 0000 37fccde9 00000000 07000000 01 00 02 00 07676c6f73736573"
-                  "00030000 03 01 0000 0176 03000000 01 00 0000 05636166c3a9");
+                  "50534348 0100 0000 6f898ca7 00000000 07000000 01 00 02 00 07676c6f73736573"
+                  "00030000 03 01 02 00 0176 03000000 01 03 01 00 05636166c3a9");
     writer_free(&w);
 }
 
@@ -66,7 +73,8 @@ static void round_trip_keeps_every_field(void **state)
         memset(full.fields[i].name, 'a' + (int)i, PAUA_NAME_NBYTES_MAX);
         full.fields[i].dim = i == 0 ? PAUA_DIM_MAX : i;
         full.fields[i].metric = (paua_metric)(PAUA_L2 + i % 3);
-        full.fields[i].precision = (paua_precision)(i % 2);
+        full.fields[i].precision = (paua_precision)(i % 5);
+        full.fields[i].originals = (paua_originals)(PAUA_ORIGINALS_FP32 + i % 3);
     }
     assert_round_trip(&full);
 }
@@ -118,8 +126,11 @@ static void forged_fields_with_a_good_checksum_are_refused(void **state)
         {32, 4, UINT32_MAX, 0},
         {36, 1, 0, 0}, /* metric */
         {36, 1, 4, 0},
-        {37, 1, 2, 0},    /* precision */
-        {38, 2, 1, 0},    /* reserved */
+        {37, 1, 5, 0}, /* precision */
+        {37, 1, 255, 0},
+        {38, 1, 0, 0}, /* originals */
+        {38, 1, 4, 0},
+        {39, 1, 1, 0},    /* reserved */
         {41, 1, 0x01, 0}, /* field's name */
         {46, 1, 0, 0},    /* the second field is checked as the first is */
         {48, 2, 256, 0},
@@ -137,7 +148,7 @@ static void forged_fields_with_a_good_checksum_are_refused(void **state)
 static void write_schema(struct writer *w, uint8_t field_count, const char *name,
                          const char *letters)
 {
-    static const uint8_t fixed[8] = {4, 0, 0, 0, PAUA_IP, PAUA_FP32, 0, 0};
+    static const uint8_t fixed[8] = {4, 0, 0, 0, PAUA_IP, PAUA_FP32, PAUA_ORIGINALS_FP32, 0};
 
     record_begin(w, 0x48435350, 1);
     writer_u32(w, 0);
@@ -203,9 +214,13 @@ static void names_are_utf8_of_1_to_255_bytes_without_control_characters(void **s
     assert_false(schema_name_valid("a\xC3"));
 }
 
-static void sizes_follow_precision_and_dimension(void **state)
+static void sizes_follow_originals_and_dimension(void **state)
 {
+    struct schema_field none = SAMPLE.fields[0];
+
     (void)state;
+    none.originals = PAUA_ORIGINALS_NONE;
+    assert_int_equal(schema_component_nbytes(&none), 4);
     assert_int_equal(schema_component_nbytes(&SAMPLE.fields[0]), 2);
     assert_int_equal(schema_component_nbytes(&SAMPLE.fields[1]), 4);
     assert_int_equal(schema_row_nbytes(&SAMPLE.fields[0]), 1536);
@@ -228,7 +243,7 @@ int main(void)
         cmocka_unit_test(forged_fields_with_a_good_checksum_are_refused),
         cmocka_unit_test(records_that_are_right_but_for_one_rule_are_refused),
         cmocka_unit_test(names_are_utf8_of_1_to_255_bytes_without_control_characters),
-        cmocka_unit_test(sizes_follow_precision_and_dimension),
+        cmocka_unit_test(sizes_follow_originals_and_dimension),
         cmocka_unit_test(encoding_without_memory_fails),
     };
     return cmocka_run_group_tests_name("codec/schema", tests, NULL, NULL);

@@ -127,7 +127,8 @@ static void a_schema_out_of_range_is_refused(void **state)
     paua_collection *c = (paua_collection *)(uintptr_t)1;
 
     for (size_t i = 0; i < 17; i++)
-        fields[i] = (paua_vector_field){"v", 4, PAUA_L2, PAUA_FP32};
+        fields[i] =
+            (paua_vector_field){.name = "v", .dim = 4, .metric = PAUA_L2, .precision = PAUA_FP32};
     memset(longest, 'x', PAUA_NAME_NBYTES_MAX + 1);
 #define REFUSED(name)                                                                              \
     assert_fails(paua_collection_create(f->db, name, &s, &c, &test_err), PAUA_EINVAL)
@@ -161,15 +162,22 @@ static void a_schema_out_of_range_is_refused(void **state)
     fields[0].dim = PAUA_DIM_MAX + 1;
     REFUSED("d");
     assert_non_null(strstr(test_err.message, "65535"));
-    fields[0] = (paua_vector_field){NULL, 4, PAUA_L2, PAUA_FP32};
+    fields[0] =
+        (paua_vector_field){.name = NULL, .dim = 4, .metric = PAUA_L2, .precision = PAUA_FP32};
     REFUSED("d");
-    fields[0] = (paua_vector_field){"", 4, PAUA_L2, PAUA_FP32};
+    fields[0] =
+        (paua_vector_field){.name = "", .dim = 4, .metric = PAUA_L2, .precision = PAUA_FP32};
     REFUSED("d");
-    fields[0] = (paua_vector_field){longest, 4, PAUA_L2, PAUA_FP32};
+    fields[0] =
+        (paua_vector_field){.name = longest, .dim = 4, .metric = PAUA_L2, .precision = PAUA_FP32};
     REFUSED("d");
-    fields[0] = (paua_vector_field){"v", 4, (paua_metric)4, PAUA_FP32};
+    fields[0] = (paua_vector_field){
+        .name = "v", .dim = 4, .metric = (paua_metric)4, .precision = PAUA_FP32};
     REFUSED("d");
-    fields[0] = (paua_vector_field){"v", 4, PAUA_L2, (paua_precision)2};
+    fields[0] = (paua_vector_field){
+        .name = "v", .dim = 4, .metric = PAUA_L2, .precision = (paua_precision)5};
+    REFUSED("d");
+    fields[0] = (paua_vector_field){.name = "v", .dim = 4, .originals = (paua_originals)4};
     REFUSED("d");
 #undef REFUSED
     assert_fails(paua_collection_create(f->db, "d", NULL, &c, &test_err), PAUA_EINVAL);
@@ -191,7 +199,10 @@ static void a_name_and_16_fields_may_be_as_long_as_the_limits_say(void **state)
     memset(name, 'n', PAUA_NAME_NBYTES_MAX);
     for (size_t i = 0; i < 16; i++) {
         memset(names[i], 'a' + (int)i, PAUA_NAME_NBYTES_MAX);
-        fields[i] = (paua_vector_field){names[i], (uint32_t)i + 1, PAUA_METRIC_DEFAULT, PAUA_FP16};
+        fields[i] = (paua_vector_field){.name = names[i],
+                                        .dim = (uint32_t)i + 1,
+                                        .metric = PAUA_METRIC_DEFAULT,
+                                        .precision = PAUA_FP16};
     }
     assert_ok(paua_collection_create(f->db, name, &s, &c, &test_err));
     assert_string_equal(paua_collection_name(c), name);
@@ -203,6 +214,7 @@ static void a_name_and_16_fields_may_be_as_long_as_the_limits_say(void **state)
         assert_int_equal(field->dim, i + 1);
         assert_int_equal(field->metric, PAUA_COSINE); /* never the default */
         assert_int_equal(field->precision, PAUA_FP16);
+        assert_int_equal(field->originals, PAUA_ORIGINALS_FP16); /* never the default either */
     }
     paua_collection_close(c);
     assert_ok(paua_collection_drop(f->db, name, &test_err));

@@ -94,7 +94,8 @@ static void a_schema_is_the_same_after_reopening(void **state)
 static void a_collection_that_exists_is_not_created_again(void **state)
 {
     struct fixture *f = *state;
-    paua_vector_field field = {"other", 7, PAUA_IP, PAUA_FP16};
+    paua_vector_field field = {
+        .name = "other", .dim = 7, .metric = PAUA_IP, .precision = PAUA_FP16};
     paua_schema schema = {.size = sizeof schema, .fields = &field, .field_count = 1};
     paua_collection *c = test_create(f->db, "c", &plain), *again = NULL;
 
@@ -177,7 +178,7 @@ static void a_read_only_handle_refuses_every_write(void **state)
     paua_collection *c = test_create(f->db, "c", &plain), *made;
     uint64_t key = 5, before;
     paua_vectors v = {zeros, 0};
-    paua_vector_field field = {"v", 1, PAUA_L2, PAUA_FP32};
+    paua_vector_field field = {.name = "v", .dim = 1, .metric = PAUA_L2, .precision = PAUA_FP32};
     paua_schema schema = {.size = sizeof schema, .fields = &field, .field_count = 1};
     paua_rows rows = test_rows(test_u64(&key, 1), &v, NULL);
     paua_db *db;

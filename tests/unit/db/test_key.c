@@ -10,7 +10,12 @@ static struct schema schema_of(paua_key_kind kind, uint32_t dim, paua_precision 
 {
     struct schema s = {.collection = 1, .name = "c", .key_kind = kind, .field_count = 1};
 
-    s.fields[0] = (struct schema_field){"v", dim, PAUA_L2, precision};
+    s.fields[0] = (struct schema_field){.name = "v",
+                                        .dim = dim,
+                                        .metric = PAUA_L2,
+                                        .precision = precision,
+                                        .originals = precision == PAUA_FP16 ? PAUA_ORIGINALS_FP16
+                                                                            : PAUA_ORIGINALS_FP32};
     return s;
 }
 

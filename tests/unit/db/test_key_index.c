@@ -63,7 +63,11 @@ static void fixture_make(struct fixture *f, paua_key_kind kind, uint32_t rows, b
 
     *f = (struct fixture){.rows = rows};
     f->schema = (struct schema){.collection = 3, .name = "c", .key_kind = kind, .field_count = 1};
-    f->schema.fields[0] = (struct schema_field){"v", 3, PAUA_L2, PAUA_FP16};
+    f->schema.fields[0] = (struct schema_field){.name = "v",
+                                                .dim = 3,
+                                                .metric = PAUA_L2,
+                                                .precision = PAUA_FP16,
+                                                .originals = PAUA_ORIGINALS_FP16};
     header = files_keys_header(&f->schema, 9);
     assert_ok(dir_open_memory(&f->dir, &test_err));
     assert_ok(file_writer_create(f->dir, &header, true, &writer, &test_err));

@@ -31,7 +31,11 @@ static struct view *fake_view(struct fake *f, const struct counts *counts)
 
     *f = (struct fake){0};
     f->schema.field_count = 1;
-    f->schema.fields[0] = (struct schema_field){"v", 4096, PAUA_L2, PAUA_FP32};
+    f->schema.fields[0] = (struct schema_field){.name = "v",
+                                                .dim = 4096,
+                                                .metric = PAUA_L2,
+                                                .precision = PAUA_FP32,
+                                                .originals = PAUA_ORIGINALS_FP32};
     while (n < SEGMENTS_MAX && counts[n].rows > 0)
         n++;
     view = view_new(&f->schema, NULL, n);
@@ -39,6 +43,7 @@ static struct view *fake_view(struct fake *f, const struct counts *counts)
     for (uint32_t i = 0; i < n; i++) {
         f->parts[i].part.row_count = counts[i].rows;
         f->part_pointers[i] = &f->parts[i];
+        f->segments[i].schema = &f->schema;
         f->segments[i].rows = counts[i].rows;
         f->segments[i].manifest.part_count = 1;
         f->segments[i].parts = &f->part_pointers[i];

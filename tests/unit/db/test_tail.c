@@ -25,7 +25,11 @@ static void fixture_make(struct fixture *f, paua_key_kind kind, bool documents)
 
     *f = (struct fixture){0};
     f->schema = (struct schema){.collection = 1, .name = "c", .key_kind = kind, .field_count = 1};
-    f->schema.fields[0] = (struct schema_field){"v", 1, PAUA_L2, PAUA_FP32};
+    f->schema.fields[0] = (struct schema_field){.name = "v",
+                                                .dim = 1,
+                                                .metric = PAUA_L2,
+                                                .precision = PAUA_FP32,
+                                                .originals = PAUA_ORIGINALS_FP32};
     assert_ok(dir_open_memory(&f->dir, &test_err));
     head.tail_vectors[0] = 1;
     header = files_vector_header(&f->schema, 0, 1);

@@ -48,6 +48,8 @@ void random_fill(uint64_t *state, void *bytes, size_t nbytes);
 void sys_fail_after(unsigned n, int error_number);
 /* Every write stores at most nbytes, and every second one is interrupted first. */
 void sys_write_in_pieces(size_t nbytes);
+/* Syncs succeed without a disk: for tests that write files by the hundred. */
+void sys_skip_syncs(void);
 void sys_restore(void);
 
 #endif

@@ -228,19 +228,74 @@ static void a_file_stays_readable_after_it_was_unlinked(void **state)
     }
 }
 
-static void a_mapped_sealed_file_holds_no_descriptor(void **state)
+static int lowest_free_descriptor(void)
 {
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+static struct file_ref seal_empty(const struct temp *temp, const struct file_header *header)
+{
+    struct file_footer footer = {0};
+    struct file_writer *writer;
+    struct file_ref ref;
+
+    assert_int_equal(file_writer_create(temp->dir, header, true, &writer, NULL), PAUA_OK);
+    assert_int_equal(file_writer_seal(writer, &footer, &ref, NULL), PAUA_OK);
+    file_writer_close(writer);
+    return ref;
+}
+
+static void a_mapped_sealed_file_holds_a_descriptor_only_to_read_rows_by(void **state)
+{
+    static const struct {
+        struct file_header header;
+        bool held;
+    } cases[] = {
+        {{.kind = FILE_VECTORS_F32, .number = 8, .collection = 3, .row_nbytes = 16, .dim = 4},
+         true},
+        {{.kind = FILE_VECTORS_F16, .number = 8, .collection = 3, .row_nbytes = 8, .dim = 4}, true},
+        {{.kind = FILE_HEAP, .number = 8, .collection = 3}, false},
+        {{.kind = FILE_KEYS, .number = 8, .collection = 3}, false},
+        {{.kind = FILE_CODES, .number = 8, .collection = 3, .dim = 4}, true},
+        {{.kind = FILE_GRAPH, .number = 8, .collection = 3, .dim = 4}, false},
+    };
+    struct temp *temp = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct file_ref ref = seal_empty(temp, &cases[i].header);
+        int before = lowest_free_descriptor();
+        struct data_file *file;
+
+        assert_int_equal(
+            data_file_open_sealed(temp->dir, &cases[i].header, &ref, OPTIONS[0], &file, NULL),
+            PAUA_OK);
+        assert_true(data_file_mapped(file));
+        assert_int_equal(lowest_free_descriptor() != before, cases[i].held);
+        data_file_unref(file);
+        assert_int_equal(lowest_free_descriptor(), before);
+    }
+}
+
+static void when_descriptors_may_become_scarce_none_is_held(void **state)
+{
+    enum { MANY = 520 };
     struct temp *temp = *state;
     struct file_ref ref = make_sealed(temp);
-    int before = dup(0), after;
     struct data_file *file;
+    int taken[MANY], before, count = 0;
 
-    close(before);
+    while (count < MANY && (taken[count] = dup(0)) >= 0 && taken[count] < MANY)
+        count++;
+    before = lowest_free_descriptor();
     file = open_sealed(temp, ref, OPTIONS[0]);
-    after = dup(0);
-    close(after);
-    assert_int_equal(before, after);
+    assert_int_equal(lowest_free_descriptor(), before);
+    assert_range(file, 0, DATA_NBYTES);
     data_file_unref(file);
+    for (int i = 0; i <= count && i < MANY; i++)
+        close(taken[i]);
 }
 
 static void a_file_lives_until_its_last_reference(void **state)
@@ -422,7 +477,8 @@ int main(void)
         TEST(a_page_is_verified_when_first_touched_and_not_again),
         TEST(without_verification_only_verify_finds_damage),
         TEST(a_file_stays_readable_after_it_was_unlinked),
-        TEST(a_mapped_sealed_file_holds_no_descriptor),
+        TEST(a_mapped_sealed_file_holds_a_descriptor_only_to_read_rows_by),
+        TEST(when_descriptors_may_become_scarce_none_is_held),
         TEST(a_file_lives_until_its_last_reference),
         TEST(four_threads_read_the_same_unverified_pages),
         TEST(a_growing_file_shows_what_was_flushed_since),

@@ -7,22 +7,23 @@ static void a_name_parses_back_to_what_it_was_made_from(void **state)
     static const uint64_t numbers[] = {
         0, 1, 17, 99999, 999999, 1000000, 12345678, UINT64_C(1) << 40, UINT64_MAX};
     static const enum file_kind kinds[] = {FILE_VECTORS_F32, FILE_VECTORS_F16, FILE_HEAP,
-                                           FILE_KEYS};
+                                           FILE_KEYS,        FILE_CODES,       FILE_GRAPH};
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        for (size_t k = 0; k < 8; k++) {
+        for (size_t k = 0; k < 2 * KINDS; k++) {
             char name[FILE_NAME_NBYTES];
             uint64_t number;
             enum file_kind kind;
             bool temporary;
 
-            file_name(name, numbers[i], kinds[k % 4]);
-            if (k >= 4) strcat(name, ".tmp");
+            file_name(name, numbers[i], kinds[k % KINDS]);
+            if (k >= KINDS) strcat(name, ".tmp");
             assert_true(file_name_parse(name, &number, &kind, &temporary));
             assert_int_equal(number, numbers[i]);
-            assert_int_equal(kind, kinds[k % 4]);
-            assert_int_equal(temporary, k >= 4);
+            assert_int_equal(kind, kinds[k % KINDS]);
+            assert_int_equal(temporary, k >= KINDS);
         }
 }
 
@@ -35,6 +36,8 @@ static void names_are_padded_to_six_digits(void **state)
     assert_string_equal(name, "000017.f32");
     file_name(name, 1234567, FILE_HEAP);
     assert_string_equal(name, "1234567.heap");
+    file_name(name, 3, FILE_CODES);
+    assert_string_equal(name, "000003.codes");
 }
 
 static void names_that_are_nearly_ours_are_not_ours(void **state)

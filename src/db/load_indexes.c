@@ -1,0 +1,135 @@
+/* load_indexes.c - see load_indexes.h.
+ *
+ * Codes and graphs are derived from the vectors, so a record of one whose segment is not there is
+ * passed over; `paua check` names it. A damaged record or file is an error: a search that silently
+ * became slow would help nobody. */
+#include "db/load_indexes.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "db/vectors.h"
+
+struct loading {
+    struct dir *dir;
+    struct artifact_opts opts;
+    const struct view *old;
+    struct view *view;
+    struct index_definition *definitions;
+    size_t definition_count, definition_capacity;
+    paua_error *err;
+};
+
+static paua_status undecoded(struct loading *l, paua_status status, const char *what)
+{
+    if (status == PAUA_ENOMEM) return error_set_nomem(l->err);
+    if (status == PAUA_EVERSION)
+        return error_set(l->err, status, "collection \"%s\" was written by a newer paua; upgrade",
+                         l->view->schema->name);
+    return error_set(l->err, PAUA_ECORRUPT,
+                     "%s: collection \"%s\": %s; run paua check, restore from a backup",
+                     CATALOG_NAME, l->view->schema->name, what);
+}
+
+static paua_status definition_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct loading *l = arg;
+    const struct schema *schema = l->view->schema;
+    struct index_definition d;
+    paua_status status = index_definition_decode(record.data, record.nbytes, &d);
+
+    if (status != PAUA_OK) return undecoded(l, status, "the record of an index is damaged");
+    if (CATALOG_ID(d.collection, d.number) != id || d.field >= schema->field_count)
+        return undecoded(l, PAUA_ECORRUPT, "the record of an index is not its own");
+    if (mem_grow((void **)&l->definitions, &l->definition_capacity, l->definition_count + 1,
+                 sizeof d) != 0)
+        return error_set_nomem(l->err);
+    l->definitions[l->definition_count++] = d;
+    return PAUA_OK;
+}
+
+static struct view_segment *segment_of(const struct loading *l, uint64_t number)
+{
+    for (uint32_t i = 0; i < l->view->segment_count; i++)
+        if (l->view->segments[i].segment->manifest.segment == number) return &l->view->segments[i];
+    return NULL;
+}
+
+static struct artifact_file *artifact_reuse(const struct loading *l, const struct artifact *record)
+{
+    for (uint32_t i = 0; l->old != NULL && i < l->old->segment_count; i++) {
+        const struct artifacts *a = l->old->segments[i].artifacts;
+
+        for (uint32_t j = 0; a != NULL && j < a->count; j++)
+            if (a->files[j]->record.file.number == record->file.number &&
+                a->files[j]->record.file.footer_crc == record->file.footer_crc &&
+                a->files[j]->record.segment == record->segment)
+                return artifact_ref(a->files[j]);
+    }
+    return NULL;
+}
+
+static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct loading *l = arg;
+    const struct schema *schema = l->view->schema;
+    struct artifact_file *file;
+    struct artifacts *with;
+    struct view_segment *slot;
+    struct artifact a;
+    paua_status status = artifact_decode(record.data, record.nbytes, &a);
+
+    if (status != PAUA_OK) return undecoded(l, status, "the record of codes or a graph is damaged");
+    if (CATALOG_ID(a.collection, a.file.number) != id || a.field >= schema->field_count)
+        return undecoded(l, PAUA_ECORRUPT, "the record of codes or a graph is not its own");
+    slot = segment_of(l, a.segment);
+    if (slot == NULL) return PAUA_OK;
+    if (a.rows != slot->segment->rows ||
+        (a.index == 0 && a.source_digest != vectors_digest(slot->segment, a.field)))
+        return undecoded(l, PAUA_ECORRUPT, "codes are not those of their segment's vectors");
+    file = artifact_reuse(l, &a);
+    if (file == NULL) status = artifact_open(l->dir, schema, &a, l->opts, &file, l->err);
+    if (status != PAUA_OK) return status;
+    with = artifacts_with(slot->artifacts, file);
+    if (with == NULL) {
+        artifact_unref(file);
+        return error_set_nomem(l->err);
+    }
+    artifacts_unref(slot->artifacts);
+    slot->artifacts = with;
+    return PAUA_OK;
+}
+
+/* Vectors that gave way to codes: a snapshot older than the codes finds neither, and is retaken. */
+static paua_status originals_check(struct loading *l)
+{
+    const struct schema *schema = l->view->schema;
+
+    for (uint32_t i = 0; i < l->view->segment_count; i++)
+        for (uint32_t f = 0; f < schema->field_count; f++)
+            if (schema->fields[f].originals == PAUA_ORIGINALS_NONE &&
+                artifacts_find(l->view->segments[i].artifacts, f, 0) == NULL &&
+                !segment_has_vectors(l->view->segments[i].segment, f))
+                return undecoded(l, PAUA_ECORRUPT, "a segment has neither vectors nor codes");
+    return PAUA_OK;
+}
+
+paua_status load_indexes(struct catalog *catalog, struct dir *dir, struct artifact_opts opts,
+                         const struct view *old, struct view *view, paua_error *err)
+{
+    struct loading l = {.dir = dir, .opts = opts, .old = old, .view = view, .err = err};
+    uint64_t first = CATALOG_ID(view->schema->collection, 0);
+    uint64_t last = CATALOG_ID(view->schema->collection, CATALOG_LOW_MAX);
+    paua_status status = catalog_each(catalog, TABLE_INDEX, first, last, definition_each, &l, err);
+
+    if (status == PAUA_OK)
+        status = catalog_each(catalog, TABLE_ARTIFACT, first, last, artifact_each, &l, err);
+    if (status == PAUA_OK) status = originals_check(&l);
+    if (status == PAUA_OK && l.definition_count > 0) {
+        view->indexes = index_list_new((uint32_t)l.definition_count);
+        if (view->indexes == NULL) status = error_set_nomem(err);
+        for (size_t i = 0; i < l.definition_count && status == PAUA_OK; i++)
+            view->indexes->items[i] = l.definitions[i];
+    }
+    mem_free(l.definitions);
+    return status;
+}

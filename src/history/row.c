@@ -1,0 +1,120 @@
+/* row.c - what a row holds: cells, clusters, styles. Pure functions on a borrowed row. */
+#include <assert.h>
+#include <string.h>
+
+#include "history/block.h"
+#include "history/width.h"
+
+/* Index of the first shape at or after byte `at` of the row's text. */
+static uint32_t shape_from(const paua_history_row *row, uint32_t at)
+{
+    uint32_t low = 0, high = row->shape_count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (row->shapes[middle].at - row->shapes_at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t paua_history_row_cluster(const paua_history_row *row, uint32_t at, uint32_t *nbytes)
+{
+    assert(at < row->text_nbytes);
+    if (row->shape_count > 0) {
+        uint32_t i = shape_from(row, at);
+
+        if (i < row->shape_count && row->shapes[i].at - row->shapes_at == at) {
+            *nbytes = row->shapes[i].nbytes;
+            return row->shapes[i].width;
+        }
+    }
+    return width_cluster(row->text + at, row->text_nbytes - at, nbytes);
+}
+
+uint32_t paua_history_row_style(const paua_history_row *row, uint32_t at)
+{
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; i < row->run_count; i++) {
+        end += row->runs[i].nbytes;
+        if (at < end) return row->runs[i].style;
+    }
+    return 0;
+}
+
+/* Cells of ASCII text in one style, in two stores a cell: a little-endian word for code point and
+ * text_at, and what all cells share. */
+static void fill_ascii(const char *text, uint32_t count, uint16_t style, paua_history_cell *cells)
+{
+    const paua_history_cell pattern = {.style = style, .width = 1};
+    const size_t shared = offsetof(paua_history_cell, style);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t head = (uint8_t)text[i];
+
+        memcpy(&cells[i], &head, sizeof head);
+        memcpy((char *)&cells[i] + shared, (const char *)&pattern + shared,
+               sizeof pattern - shared);
+    }
+}
+
+static uint32_t fill_plain_row(const paua_history_row *row, paua_history_cell *cells,
+                               uint32_t capacity)
+{
+    uint32_t count = row->columns < capacity ? row->columns : capacity, at = 0;
+
+    for (uint32_t i = 0; i < row->run_count && at < count; i++) {
+        uint32_t n = row->runs[i].nbytes < count - at ? row->runs[i].nbytes : count - at;
+
+        fill_ascii(row->text + at, n, row->runs[i].style, cells + at);
+        at += n;
+    }
+    fill_ascii(row->text + at, count - at, 0, cells + at);
+    return count;
+}
+
+static uint32_t fill_clusters(const paua_history_row *row, paua_history_cell *cells,
+                              uint32_t capacity)
+{
+    uint32_t count = 0, run = 0, run_end = row->run_count > 0 ? row->runs[0].nbytes : UINT32_MAX;
+
+    for (uint32_t at = 0, nbytes; at < row->text_nbytes && count < capacity; at += nbytes) {
+        uint32_t width = paua_history_row_cluster(row, at, &nbytes), first_nbytes;
+        uint32_t point = width_decode(row->text + at, &first_nbytes);
+        uint16_t style;
+
+        while (run_end <= at) {
+            run++;
+            run_end = run < row->run_count ? run_end + row->runs[run].nbytes : UINT32_MAX;
+        }
+        style = run < row->run_count ? row->runs[run].style : 0;
+        cells[count] =
+            (paua_history_cell){.codepoint = point, .style = style, .width = (uint8_t)width};
+        if (first_nbytes != nbytes) {
+            cells[count].text_at = at;
+            cells[count].text_nbytes = (uint8_t)nbytes;
+        }
+        if (++count < capacity && width == 2) cells[count++] = (paua_history_cell){.style = style};
+    }
+    return count;
+}
+
+uint32_t paua_history_row_cells(const paua_history_row *row, paua_history_cell *cells,
+                                uint32_t capacity)
+{
+    uint32_t columns = row->width > row->columns ? row->width : row->columns;
+    uint32_t count = columns < capacity ? columns : capacity, filled;
+
+    /* A cluster has no more columns than bytes, and as many only if it is ASCII, or shaped. */
+    if (row->columns == row->text_nbytes && row->shape_count == 0)
+        filled = fill_plain_row(row, cells, count);
+    else
+        filled = fill_clusters(row, cells, count);
+    for (; filled < count; filled++)
+        cells[filled] = (paua_history_cell){.width = 1};
+    return count;
+}

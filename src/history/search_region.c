@@ -1,0 +1,138 @@
+/* search_region.c - the text to search next: the lines of one page, or one line of several.
+ *
+ * Rows of a page lie one behind the other, so the lines that are whole within a page are one piece
+ * of text. A line that crosses into another page is joined apart. Going backward is the same from
+ * the other end. Time and starting row have become bounds on rows before, so that nothing is read
+ * in vain. */
+#include "history/search.h"
+
+/* The pinned rows [first, end) become the region. */
+static void use_pin(paua_history_search *s, uint64_t first, uint64_t end)
+{
+    const struct block *b = s->view->pin;
+    uint32_t begin = block_text_begin(b, view_row_in_pin(s->view, first));
+
+    s->region_joined = false;
+    s->region_first = first;
+    s->region_end = end;
+    s->text = b->text + begin;
+    s->text_nbytes = block_text_end(b, view_row_in_pin(s->view, end - 1)) - begin;
+}
+
+static void use_line(paua_history_search *s)
+{
+    s->region_joined = s->line.is_joined;
+    s->region_first = s->line.first;
+    s->region_end = s->line.first + s->line.count;
+    s->text = s->line.row.text;
+    s->text_nbytes = s->line.row.text_nbytes;
+}
+
+static bool soft_in_pin(const paua_history_search *s, uint64_t row)
+{
+    return block_soft(s->view->pin, view_row_in_pin(s->view, row));
+}
+
+/* Whether a line of the pin's first row began before it, as far as the search goes. */
+static paua_status begins_before(paua_history_search *s, uint64_t row, bool *before)
+{
+    *before = false;
+    return row == s->low ? PAUA_OK : view_soft(s->view, row - 1, false, before);
+}
+
+static paua_status load_forward(paua_history_search *s)
+{
+    paua_history_view *v = s->view;
+    uint64_t end = v->pin_end < s->high ? v->pin_end : s->high;
+    paua_status status = PAUA_OK;
+
+    if (end < s->high && !s->rows_only)
+        while (end > s->low && soft_in_pin(s, end - 1))
+            end--;
+    if (end > s->low) {
+        use_pin(s, s->low, end);
+    } else {
+        status = line_read(&s->line, v, s->low, s->high);
+        if (status == PAUA_OK) use_line(s);
+    }
+    if (status == PAUA_OK) s->low = s->region_end;
+    return status;
+}
+
+/* The line that ends with row high - 1, or its last piece. */
+static paua_status load_line_before(paua_history_search *s)
+{
+    uint64_t first;
+    paua_status status = line_begin(s->view, s->high - 1, s->low, false, &first);
+
+    while (status == PAUA_OK) {
+        status = line_read(&s->line, s->view, first, s->high);
+        first += s->line.count;
+        if (first == s->high) break;
+    }
+    if (status == PAUA_OK) use_line(s);
+    return status;
+}
+
+static paua_status load_backward(paua_history_search *s)
+{
+    paua_history_view *v = s->view;
+    uint64_t begin = v->pin_begin > s->low ? v->pin_begin : s->low, pin_begin = begin;
+    bool before = false;
+    paua_status status = PAUA_OK;
+
+    if (!s->rows_only) status = begins_before(s, begin, &before);
+    if (status == PAUA_OK) status = view_pin(v, s->high - 1, false);
+    if (status != PAUA_OK) return status;
+    if (before) {
+        while (begin < s->high && soft_in_pin(s, begin))
+            begin++;
+        if (begin < s->high) begin++;
+    }
+    assert(begin >= pin_begin);
+    if (begin < s->high)
+        use_pin(s, begin, s->high);
+    else
+        status = load_line_before(s);
+    if (status == PAUA_OK) s->high = s->region_first;
+    return status;
+}
+
+static paua_status load(paua_history_search *s)
+{
+    paua_status status = view_pin(s->view, s->backward ? s->high - 1 : s->low, false);
+
+    if (status == PAUA_ECORRUPT) {
+        uint64_t low = s->view->pin_begin > s->low ? s->view->pin_begin : s->low;
+        uint64_t high = s->view->pin_end < s->high ? s->view->pin_end : s->high;
+
+        s->damaged_rows += high - low;
+        if (s->backward)
+            s->high = low;
+        else
+            s->low = high;
+        return PAUA_OK;
+    }
+    if (status == PAUA_OK) status = s->backward ? load_backward(s) : load_forward(s);
+    if (status != PAUA_OK) return PAUA_ENOMEM;
+    if (s->ignore_case && !fold_text(&s->folded, s->text, s->text_nbytes)) return PAUA_ENOMEM;
+    s->at = s->backward ? (s->ignore_case ? s->folded.nbytes : s->text_nbytes) : 0;
+    s->has_region = true;
+    return PAUA_OK;
+}
+
+paua_status search_load(paua_history_search *s, bool *more)
+{
+    uint64_t low = s->low, high = s->high;
+    paua_status status;
+
+    *more = low < high;
+    s->has_region = false;
+    if (!*more) return PAUA_OK;
+    status = load(s);
+    if (status != PAUA_OK) { /* to be read again */
+        s->low = low;
+        s->high = high;
+    }
+    return status;
+}

@@ -1,0 +1,104 @@
+/* width.c - clusters and widths by rule version 1.
+ *
+ * Stored rows do not say where their cells are: the text does, by this rule, and a page lists the
+ * few clusters that its writer cut otherwise (block.h, shapes). So the rule may never change; a
+ * better one gets the next version number, which each page carries. It is simpler than UAX 29 on
+ * purpose: it looks at no more than neighbouring code points, and whoever clusters by UAX 29
+ * differs from it in rare scripts only, at 8 bytes a difference.
+ *
+ * A cluster is a code point and what joins it: code points of width 0, whatever but ASCII follows a
+ * zero-width joiner, a skin tone after a wide code point, a second regional indicator after a
+ * first. It is as wide as its first code point (at least 1), and 2 if it is a pair of regional
+ * indicators or holds U+FE0F. It never grows over 128 bytes; what would not fit begins a new one.
+ * So ASCII always begins a cluster, and spaces can be cut off or added behind any text. */
+#include "history/width.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <paua/paua_history.h>
+
+#include "base/utf8.h"
+
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+#define JOINER 0x200Du
+#define EMOJI_PRESENTATION 0xFE0Fu
+
+static bool is_regional(uint32_t point) { return point >= 0x1F1E6 && point <= 0x1F1FF; }
+static bool is_skin_tone(uint32_t point) { return point >= 0x1F3FB && point <= 0x1F3FF; }
+
+uint32_t width_encode(uint32_t point, char *to)
+{
+    if (point < 0x80) {
+        to[0] = (char)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        to[0] = (char)(0xC0 | point >> 6);
+        to[1] = (char)(0x80 | (point & 0x3F));
+        return 2;
+    }
+    if (point < 0x10000) {
+        to[0] = (char)(0xE0 | point >> 12);
+        to[1] = (char)(0x80 | (point >> 6 & 0x3F));
+        to[2] = (char)(0x80 | (point & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | point >> 18);
+    to[1] = (char)(0x80 | (point >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (point >> 6 & 0x3F));
+    to[3] = (char)(0x80 | (point & 0x3F));
+    return 4;
+}
+
+uint32_t width_cluster(const char *at, uint32_t left, uint32_t *nbytes)
+{
+    uint32_t used, step, first = width_decode(at, &used), last = first, points = 1;
+    uint32_t width = width_of(first) == 2 ? 2 : 1;
+
+    assert(left > 0);
+    while (used < left) {
+        uint32_t point;
+
+        if ((uint8_t)at[used] < 0x80) break;
+        point = width_decode(at + used, &step);
+        if (width_of(point) != 0 && last != JOINER && !(is_skin_tone(point) && width == 2) &&
+            !(points == 1 && is_regional(first) && is_regional(point)))
+            break;
+        if (used + step > PAUA_HISTORY_CLUSTER_NBYTES_MAX) break;
+        if (point == EMOJI_PRESENTATION || (is_regional(first) && is_regional(point))) width = 2;
+        last = point;
+        points++;
+        used += step;
+    }
+    *nbytes = used;
+    return width;
+}
+
+bool width_is_ascii(const char *text, size_t nbytes)
+{
+    uint64_t seen = 0, word;
+    size_t at = 0;
+
+    for (; nbytes - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        seen |= word;
+    }
+    for (; at < nbytes; at++)
+        seen |= (uint8_t)text[at];
+    return (seen & HIGH_BITS) == 0;
+}
+
+bool width_text_valid(const char *text, size_t nbytes)
+{
+    uint8_t bad = 0;
+
+    for (size_t at = 0; at < nbytes; at++)
+        bad |= (uint8_t)((uint8_t)text[at] < 0x20) | (uint8_t)((uint8_t)text[at] == 0x7F);
+    if (bad != 0) return false;
+    if (width_is_ascii(text, nbytes)) return true;
+    for (size_t at = 0; at + 1 < nbytes; at++) /* C1 controls are C2 80 to C2 9F */
+        if ((uint8_t)text[at] == 0xC2 && (uint8_t)text[at + 1] < 0xA0) return false;
+    return utf8_valid_prefix(text, nbytes) == nbytes;
+}

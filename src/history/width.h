@@ -1,0 +1,63 @@
+/* width.h - where clusters begin and how wide they are: rule version 1, pinned (width.c). */
+#ifndef PAUA_HISTORY_WIDTH_H
+#define PAUA_HISTORY_WIDTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIDTH_RULE_VERSION 1u
+
+extern const uint8_t width_block_of[0x1100];
+extern const uint8_t width_blocks[][64];
+
+/* 0, 1 or 2 columns; point is below U+110000. */
+static inline uint32_t width_of(uint32_t point)
+{
+    uint32_t in_block = point & 0xFF;
+
+    return width_blocks[width_block_of[point >> 8]][in_block >> 2] >> 2 * (in_block & 3) & 3;
+}
+
+/* The code point at `at`, where valid UTF-8 begins; stores its length. */
+static inline uint32_t width_decode(const char *at, uint32_t *nbytes)
+{
+    const uint8_t *b = (const uint8_t *)at;
+
+    if (b[0] < 0x80) {
+        *nbytes = 1;
+        return b[0];
+    }
+    if (b[0] < 0xE0) {
+        *nbytes = 2;
+        return (uint32_t)(b[0] & 0x1F) << 6 | (b[1] & 0x3F);
+    }
+    if (b[0] < 0xF0) {
+        *nbytes = 3;
+        return (uint32_t)(b[0] & 0x0F) << 12 | (uint32_t)(b[1] & 0x3F) << 6 | (b[2] & 0x3F);
+    }
+    *nbytes = 4;
+    return (uint32_t)(b[0] & 0x07) << 18 | (uint32_t)(b[1] & 0x3F) << 12 |
+           (uint32_t)(b[2] & 0x3F) << 6 | (b[3] & 0x3F);
+}
+
+/* Writes 1 to 4 bytes at `to`; returns their number. */
+uint32_t width_encode(uint32_t point, char *to);
+
+/* The cluster that begins at `at`, in valid UTF-8 of `left` bytes (at least 1): its columns, 1 or
+ * 2; stores its length, at most PAUA_HISTORY_CLUSTER_NBYTES_MAX. */
+uint32_t width_cluster(const char *at, uint32_t left, uint32_t *nbytes);
+
+/* A cell's text must not have these: C0 and C1 controls, DEL. */
+static inline bool width_is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7F && point < 0xA0);
+}
+
+/* Whether bytes are valid UTF-8 without control characters. */
+bool width_text_valid(const char *text, size_t nbytes);
+
+/* Whether all bytes are below 0x80. */
+bool width_is_ascii(const char *text, size_t nbytes);
+
+#endif

@@ -1,0 +1,133 @@
+/* code.h - the inner loops over quantized codes: what kernel.h is for floats.
+ *
+ * A code row is a sequence of lines of `lane` bytes. A line's 8 bits are cut into fields of 8, 4, 2
+ * or 1 bits; a field holds `lane` dimensions, one a byte, at its shift. A code c of width w stands
+ * for c - (2^w - 1) / 2. Fields belong to groups, 3 at most; a row has one factor for each group.
+ *
+ *   S_g(row)      = sum over the fields f of group g, over j < lane, of code[f][j] * value[f][j]
+ *   distance(row) = base + row.aux + sum over g of row.factor[g] * (S_g * scale[g] + shift[g])
+ *
+ * S_g is an exact integer in every tier. A distance is computed from it in floats in this order,
+ * unfused, so that it has the same bits in every tier:
+ *   d = base + aux;  for g = 0, 1, 2 (unused groups too: their factor is 0):
+ *   t = (float)S_g * scale[g];  t = t + shift[g];  t = factor[g] * t;  d = d + t
+ *
+ * Reading   Up to 64 bytes beyond the end of a row may be read (never used): codes have
+ *           CODE_SLACK_NBYTES readable bytes after the last row.
+ * Sizes     |S_g| stays below 2^31: lane x fields <= 65,536 + 64 dimensions.
+ *
+ * Kernels do not allocate, lock or report errors. */
+#ifndef PAUA_KERNEL_CODE_H
+#define PAUA_KERNEL_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CODE_GROUPS 3u
+#define CODE_FACTORS 4u /* floats a row: a factor for each group, then aux */
+#define CODE_LINE_NBYTES 64u
+#define CODE_SLACK_NBYTES 64u
+
+struct code_field {
+    uint32_t offset; /* of its line in the row */
+    uint8_t shift, width, group;
+    uint8_t reserved;
+    uint32_t segment; /* which `lane` rotated dimensions it holds; of no concern to kernels */
+};
+
+struct code_layout {
+    uint32_t lane;   /* bytes of a line: 8, 16, 32 or 64 */
+    uint32_t nbytes; /* of a row; a multiple of lane */
+    uint32_t field_count;
+    const struct code_field *fields; /* sorted by group */
+};
+
+struct code_plane {
+    struct code_layout layout;
+    const uint8_t *codes; /* n x nbytes; 64-byte aligned */
+    const float *factors; /* n x CODE_FACTORS; 16-byte aligned */
+};
+
+struct code_query {
+    const int8_t *values; /* field_count x 64 bytes, 64-byte aligned; zero beyond lane */
+    float scale[CODE_FACTORS], shift[CODE_FACTORS];
+    float base;
+};
+
+/* A float as a signed integer of the same order, in the high half of a key, biased to unsigned;
+ * ids in the low half. Keys sort by distance, then by id; bit 0 of the low half is free. */
+static inline uint32_t code_order(float distance)
+{
+    union {
+        float f;
+        uint32_t u;
+    } bits = {.f = distance};
+
+    return bits.u ^ ((uint32_t)((int32_t)bits.u >> 31) | 0x80000000u);
+}
+static inline float code_unorder(uint32_t order)
+{
+    union {
+        uint32_t u;
+        float f;
+    } bits = {.u = order ^ (((order >> 31) - 1) | 0x80000000u)};
+
+    return bits.f;
+}
+static inline uint64_t code_key(float distance, uint32_t id)
+{
+    return (uint64_t)code_order(distance) << 32 | (uint64_t)id << 1;
+}
+static inline uint32_t code_key_id(uint64_t key) { return (uint32_t)key >> 1; }
+static inline float code_key_distance(uint64_t key) { return code_unorder((uint32_t)(key >> 32)); }
+
+struct code_kernels {
+    const char *tier; /* "portable", "avx2", "avx512vnni", "neon" */
+
+    /* out[i] = distance of row ids[i]; ids NULL: of row first + i. */
+    void (*distances)(const struct code_plane *plane, const struct code_query *query,
+                      const uint32_t *ids, size_t first, size_t n, float *out);
+
+    /* Writes code_key(distance, ids[i]) for the rows nearer than bound, in the order of ids;
+     * returns how many. keys has room for n + 8 (the rest may be overwritten). */
+    size_t (*keys_below)(const struct code_plane *plane, const struct code_query *query,
+                         const uint32_t *ids, size_t n, float bound, uint64_t *keys);
+
+    /* sums[i * CODE_FACTORS + g] = S_g of row i of n rows given by their addresses; S of unused
+     * groups is 0. */
+    void (*sums)(const struct code_layout *layout, const int8_t *values, const uint8_t *const *rows,
+                 size_t n, int32_t *sums);
+
+    /* Codes of at most 4 bits to query values: out[f * 64 + j] = lut[f * 16 + code], 0 beyond
+     * lane. out: field_count x 64, 64-byte aligned. */
+    void (*expand)(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
+                   int8_t *out);
+
+    /* Copies the members of list (n, a multiple of 16, 4-byte aligned) whose bit in `visited` is
+     * clear to out, and sets their bits; a member named twice is copied once. out has room for
+     * n + 16. Returns how many. */
+    size_t (*unvisited)(const uint32_t *list, size_t n, uint32_t *visited, uint32_t *out);
+
+    /* out[i] = sum over j < dim of (x[j] - 128) * m[i * stride + j]; dim <= stride, stride a
+     * multiple of 64, both arrays readable (m zero) up to stride. Exact; row_sums[i] = sum of m's
+     * row i, which the caller keeps. */
+    void (*matvec_s8)(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
+                      size_t stride, int32_t *out);
+
+    /* out[i] = sum x[j] * m[i * stride + j], m in bfloat16 (the high half of a float), x in floats;
+     * stride a multiple of 32, both zero beyond dim. Relative error of a sum 2^-15 of sum |x m|
+     * (x may be rounded to two bfloat16 halves). */
+    void (*matvec_bf16)(const uint16_t *m, const float *x, size_t rows, size_t stride, float *out);
+};
+
+/* The tier of kernels_best(), or of kernels_at(index); never NULL for a tier that exists. AVX-512
+ * without VNNI uses the AVX2 table. */
+const struct code_kernels *code_kernels_best(void);
+const struct code_kernels *code_kernels_at(size_t index);
+
+extern const struct code_kernels code_kernels_portable;
+extern const struct code_kernels code_kernels_avx2;
+extern const struct code_kernels code_kernels_avx512;
+extern const struct code_kernels code_kernels_neon;
+
+#endif

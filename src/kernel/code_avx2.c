@@ -1,0 +1,348 @@
+/* code_avx2.c - kernels over codes for AVX2 (with FMA: Haswell, Zen 1 and later).
+ *
+ * Same results as code_portable.c, which is the meaning; this file is only speed. Its plan is
+ * code_avx512.c's: four rows at a time, `lane` a constant in each instance, sums added up
+ * transposed.
+ *
+ * Fields  Codes of up to 4 bits go through vpmaddubsw, whose 16-bit sums hold two lines' halves of
+ *         them: 4 x 15 x 128. 8-bit codes would saturate there, so they and their values are
+ *         widened to 16 bits first; and so are both sides of matvec_s8.
+ * Matrix  As in code_avx512.c, a bfloat16 becomes a float by a shift or a mask, and columns are
+ *         taken in blocks: short chains of additions keep the error far below the bound.
+ * Lists   unvisited is the plain loop: AVX2 has no compress, and its gather gains nothing alone.
+ * Flags   The file is built with the baseline flags; only functions marked AVX2 may use it, so the
+ *         linker can never pick a shared inline helper that an older CPU cannot run. */
+#include "kernel/code.h"
+#include "kernel/code_rows.h"
+
+#if defined(__x86_64__)
+#include <stdbool.h>
+#include <string.h>
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,fma")))
+#define INLINE AVX2 static inline __attribute__((always_inline))
+
+#define FOUR CODE_FOUR
+#define HALF 32u    /* bytes of a register: half a line */
+#define BLOCK 2048u /* columns of matvec_bf16 */
+
+/* Up to 32 bytes of a line of `lane`. */
+INLINE __m256i load_half(const uint8_t *from, size_t lane)
+{
+    if (lane >= 32) return _mm256_loadu_si256((const void *)from);
+    if (lane == 16) return _mm256_zextsi128_si256(_mm_loadu_si128((const void *)from));
+    return _mm256_zextsi128_si256(_mm_loadl_epi64((const void *)from));
+}
+
+/* Up to 16 bytes of a line, widened. */
+INLINE __m256i load_wide(const uint8_t *from, size_t lane)
+{
+    if (lane >= 16) return _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)from));
+    return _mm256_cvtepu8_epi16(_mm_loadl_epi64((const void *)from));
+}
+
+INLINE __m256i load_wide_s8(const int8_t *from)
+{
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)from));
+}
+
+INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b)
+{
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+
+/* A field's codes, one a byte, from a line: shifted right, and what its neighbours left masked. */
+struct cut {
+    __m256i shift, mask;
+};
+
+INLINE struct cut cut_of(const struct code_field *field)
+{
+    return (struct cut){_mm256_set1_epi32(field->shift),
+                        _mm256_set1_epi8((char)((1u << field->width) - 1u))};
+}
+
+INLINE __m256i cut_half(struct cut cut, __m256i half)
+{
+    return _mm256_and_si256(_mm256_srlv_epi32(half, cut.shift), cut.mask);
+}
+
+INLINE void add_field(const struct code_field *field, const int8_t *values,
+                      const uint8_t *const row[FOUR], size_t lane, __m256i sums[FOUR])
+{
+    const __m256i one = _mm256_set1_epi16(1);
+    struct cut cut = cut_of(field);
+    __m256i products[FOUR];
+
+#pragma GCC unroll 2
+    for (size_t at = 0; at < lane; at += HALF) {
+        __m256i value = _mm256_load_si256((const void *)(values + at));
+#pragma GCC unroll 4
+        for (size_t r = 0; r < FOUR; r++) {
+            __m256i codes = cut_half(cut, load_half(row[r] + field->offset + at, lane));
+            __m256i more = _mm256_maddubs_epi16(codes, value);
+            products[r] = at > 0 ? _mm256_add_epi16(products[r], more) : more;
+        }
+    }
+#pragma GCC unroll 4
+    for (size_t r = 0; r < FOUR; r++)
+        sums[r] = add_products(sums[r], products[r], one);
+}
+
+INLINE void add_field_of_8(const struct code_field *field, const int8_t *values,
+                           const uint8_t *const row[FOUR], size_t lane, __m256i sums[FOUR])
+{
+#pragma GCC unroll 4
+    for (size_t at = 0; at < lane; at += HALF / 2) {
+        __m256i value = load_wide_s8(values + at);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < FOUR; r++) {
+            __m256i codes = load_wide(row[r] + field->offset + at, lane);
+            sums[r] = add_products(sums[r], codes, value);
+        }
+    }
+}
+
+/* The sum of the 8 parts of each of four. */
+INLINE __m128i total(const __m256i v[FOUR])
+{
+    __m256i v01 = _mm256_hadd_epi32(v[0], v[1]), v23 = _mm256_hadd_epi32(v[2], v[3]);
+    __m256i all = _mm256_hadd_epi32(v01, v23);
+
+    return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+}
+
+INLINE void sum_rows_of_lane(const struct code_layout *layout, const int8_t *values,
+                             const uint8_t *const row[FOUR], size_t lane, __m128i sums[CODE_GROUPS])
+{
+    const struct code_field *field = layout->fields, *end = field + layout->field_count;
+
+#pragma GCC unroll 3
+    for (size_t g = 0; g < CODE_GROUPS; g++) {
+        __m256i parts[FOUR] = {_mm256_setzero_si256(), _mm256_setzero_si256(),
+                               _mm256_setzero_si256(), _mm256_setzero_si256()};
+        sums[g] = _mm_setzero_si128();
+        if (field == end || field->group != g) continue;
+        for (; field < end && field->group == g; field++, values += CODE_LINE_NBYTES) {
+            if (field->width == 8) {
+                add_field_of_8(field, values, row, lane, parts);
+            } else {
+                add_field(field, values, row, lane, parts);
+            }
+        }
+        sums[g] = total(parts);
+    }
+}
+
+/* S_g of four rows, for each group g. */
+INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
+                     const uint8_t *const row[FOUR], __m128i sums[CODE_GROUPS])
+{
+    switch (layout->lane) {
+    case 64:
+        sum_rows_of_lane(layout, values, row, 64, sums);
+        break;
+    case 32:
+        sum_rows_of_lane(layout, values, row, 32, sums);
+        break;
+    case 16:
+        sum_rows_of_lane(layout, values, row, 16, sums);
+        break;
+    default:
+        sum_rows_of_lane(layout, values, row, 8, sums);
+    }
+}
+
+/* The distances of the rows i .. i + 3: the float part in code.h's order. */
+INLINE __m128 distance_of_four(const struct code_rows *rows, const struct code_query *query,
+                               size_t i)
+{
+    struct code_four four = code_four_at(rows, i);
+    __m128i sums[CODE_GROUPS];
+    __m128 f[CODE_FACTORS] = {_mm_load_ps(four.factors[0]), _mm_load_ps(four.factors[1]),
+                              _mm_load_ps(four.factors[2]), _mm_load_ps(four.factors[3])};
+
+    sum_rows(&rows->plane->layout, query->values, four.row, sums);
+    _MM_TRANSPOSE4_PS(f[0], f[1], f[2], f[3]);
+    __m128 d = _mm_add_ps(_mm_set1_ps(query->base), f[CODE_GROUPS]);
+#pragma GCC unroll 3
+    for (size_t g = 0; g < CODE_GROUPS; g++) {
+        __m128 t = _mm_mul_ps(_mm_cvtepi32_ps(sums[g]), _mm_set1_ps(query->scale[g]));
+        t = _mm_add_ps(t, _mm_set1_ps(query->shift[g]));
+        d = _mm_add_ps(d, _mm_mul_ps(f[g], t));
+    }
+    return d;
+}
+
+AVX2 static void distances(const struct code_plane *plane, const struct code_query *query,
+                           const uint32_t *ids, size_t first, size_t n, float *out)
+{
+    const struct code_rows rows = {plane, ids, first, n};
+    size_t i = 0;
+
+    for (; i + FOUR <= n; i += FOUR)
+        _mm_storeu_ps(out + i, distance_of_four(&rows, query, i));
+    if (i < n) {
+        float few[FOUR];
+        _mm_storeu_ps(few, distance_of_four(&rows, query, i));
+        memcpy(out + i, few, (n - i) * sizeof few[0]);
+    }
+}
+
+AVX2 static size_t keys_below(const struct code_plane *plane, const struct code_query *query,
+                              const uint32_t *ids, size_t n, float bound, uint64_t *keys)
+{
+    const struct code_rows rows = {plane, ids, 0, n};
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i += FOUR) {
+        float four[FOUR];
+        _mm_storeu_ps(four, distance_of_four(&rows, query, i));
+        count += code_put_keys(four, ids + i, n - i < FOUR ? n - i : FOUR, bound, keys + count);
+    }
+    return count;
+}
+
+AVX2 static void sums(const struct code_layout *layout, const int8_t *values,
+                      const uint8_t *const *rows, size_t n, int32_t *sums)
+{
+    for (size_t i = 0; i < n; i += FOUR) {
+        struct code_four four = code_four_of(layout, rows, n, i);
+        __m128i s[CODE_GROUPS];
+        sum_rows(layout, values, four.row, s);
+        __m128 of_row[FOUR] = {_mm_castsi128_ps(s[0]), _mm_castsi128_ps(s[1]),
+                               _mm_castsi128_ps(s[2]), _mm_setzero_ps()};
+        _MM_TRANSPOSE4_PS(of_row[0], of_row[1], of_row[2], of_row[3]);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < FOUR; r++)
+            if (i + r < n)
+                _mm_storeu_ps((float *)(void *)(sums + (i + r) * CODE_FACTORS), of_row[r]);
+    }
+}
+
+AVX2 static void expand(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
+                        int8_t *out)
+{
+    static const int8_t inside[2 * HALF] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    const size_t lane = layout->lane, filled = lane < HALF ? lane : HALF;
+    const __m256i keep = _mm256_loadu_si256((const void *)(inside + HALF - filled));
+
+    for (size_t f = 0; f < layout->field_count; f++, lut += 16, out += CODE_LINE_NBYTES) {
+        const struct code_field *field = &layout->fields[f];
+        const uint8_t *line = row + field->offset;
+        struct cut cut = cut_of(field);
+        __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)lut));
+        __m256i low = _mm256_shuffle_epi8(table, cut_half(cut, load_half(line, lane)));
+        __m256i high = _mm256_setzero_si256();
+        if (lane > HALF)
+            high = _mm256_shuffle_epi8(table, cut_half(cut, load_half(line + HALF, lane)));
+        _mm256_store_si256((void *)out, _mm256_and_si256(low, keep));
+        _mm256_store_si256((void *)(out + HALF), high);
+    }
+}
+
+static size_t unvisited(const uint32_t *list, size_t n, uint32_t *visited, uint32_t *out)
+{
+    return code_unvisited(list, n, visited, out);
+}
+
+AVX2 static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
+                           size_t stride, int32_t *out)
+{
+    const __m256i middle = _mm256_set1_epi16(128);
+
+    (void)row_sums; /* x is widened, so its middle can go before the product */
+    for (size_t i = 0; i < rows; i += FOUR) {
+        __m256i parts[FOUR] = {_mm256_setzero_si256(), _mm256_setzero_si256(),
+                               _mm256_setzero_si256(), _mm256_setzero_si256()};
+        const int8_t *row[FOUR];
+        int32_t four[FOUR];
+        for (size_t r = 0; r < FOUR; r++)
+            row[r] = m + (i + r < rows ? i + r : rows - 1) * stride;
+        for (size_t j = 0; j < stride; j += HALF / 2) {
+            __m256i values = _mm256_sub_epi16(load_wide(x + j, CODE_LINE_NBYTES), middle);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < FOUR; r++)
+                parts[r] = add_products(parts[r], load_wide_s8(row[r] + j), values);
+        }
+        _mm_storeu_si128((void *)four, total(parts));
+        memcpy(out + i, four, (rows - i < FOUR ? rows - i : FOUR) * sizeof four[0]);
+    }
+}
+
+/* The sum of the 8 parts of each of four. */
+INLINE __m128 total_ps(const __m256 v[FOUR])
+{
+    __m256 v01 = _mm256_hadd_ps(v[0], v[1]), v23 = _mm256_hadd_ps(v[2], v[3]);
+    __m256 all = _mm256_hadd_ps(v01, v23);
+
+    return _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
+}
+
+/* Every second of 16 floats, from the first or from the second on. */
+INLINE __m256 every_second(__m256 low, __m256 high, bool odd)
+{
+    __m256 picked = odd ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
+
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(picked), 0xd8));
+}
+
+/* n columns of four rows. */
+INLINE __m128 matvec_bf16_four(const uint16_t *const m[FOUR], const float *x, size_t n)
+{
+    const __m256i high = _mm256_set1_epi32((int)0xffff0000u);
+    __m256 even[FOUR], odd[FOUR];
+
+#pragma GCC unroll 4
+    for (size_t r = 0; r < FOUR; r++)
+        even[r] = odd[r] = _mm256_setzero_ps();
+    for (size_t j = 0; j < n; j += 16) {
+        __m256 x0 = _mm256_loadu_ps(x + j), x1 = _mm256_loadu_ps(x + j + 8);
+        __m256 x_even = every_second(x0, x1, false), x_odd = every_second(x0, x1, true);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < FOUR; r++) {
+            __m256i pairs = _mm256_loadu_si256((const void *)(m[r] + j));
+            __m256 m_even = _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+            __m256 m_odd = _mm256_castsi256_ps(_mm256_and_si256(pairs, high));
+            even[r] = _mm256_fmadd_ps(m_even, x_even, even[r]);
+            odd[r] = _mm256_fmadd_ps(m_odd, x_odd, odd[r]);
+        }
+    }
+#pragma GCC unroll 4
+    for (size_t r = 0; r < FOUR; r++)
+        even[r] = _mm256_add_ps(even[r], odd[r]);
+    return total_ps(even);
+}
+
+AVX2 static void matvec_bf16(const uint16_t *m, const float *x, size_t rows, size_t stride,
+                             float *out)
+{
+    for (size_t at = 0; at < stride; at += BLOCK) {
+        const size_t n = stride - at < BLOCK ? stride - at : BLOCK;
+        for (size_t i = 0; i < rows; i += FOUR) {
+            const uint16_t *row[FOUR];
+            float four[FOUR];
+            for (size_t r = 0; r < FOUR; r++)
+                row[r] = m + (i + r < rows ? i + r : rows - 1) * stride + at;
+            _mm_storeu_ps(four, matvec_bf16_four(row, x + at, n));
+            for (size_t r = 0; r < FOUR && i + r < rows; r++)
+                out[i + r] = at > 0 ? out[i + r] + four[r] : four[r];
+        }
+    }
+}
+
+const struct code_kernels code_kernels_avx2 = {
+    .tier = "avx2",
+    .distances = distances,
+    .keys_below = keys_below,
+    .sums = sums,
+    .expand = expand,
+    .unvisited = unvisited,
+    .matvec_s8 = matvec_s8,
+    .matvec_bf16 = matvec_bf16,
+};
+#endif

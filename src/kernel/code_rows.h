@@ -1,0 +1,100 @@
+/* code_rows.h - what the tiers of code.h share: which four rows come next, and the two loops that
+ * are plain C in more than one tier. For the files of this folder only. */
+#ifndef PAUA_KERNEL_CODE_ROWS_H
+#define PAUA_KERNEL_CODE_ROWS_H
+
+#include "kernel/code.h"
+
+#define CODE_FOUR 4u /* rows that are computed together */
+
+/* Rows are scattered over memory, and waiting for them is most of the time: those this many places
+ * on are prefetched, up to so many bytes of each; a longer one the CPU then follows by itself. */
+#define CODE_AHEAD 8u
+#define CODE_AHEAD_NBYTES 256u
+
+/* The rows that a call is about. */
+struct code_rows {
+    const struct code_plane *plane;
+    const uint32_t *ids; /* or NULL: first, first + 1, .. */
+    size_t first, n;
+};
+
+struct code_four {
+    const uint8_t *row[CODE_FOUR];
+    const float *factors[CODE_FOUR];
+};
+
+static inline size_t code_row_at(const struct code_rows *rows, size_t i)
+{
+    return rows->ids != NULL ? rows->ids[i] : rows->first + i;
+}
+
+static inline void code_prefetch(const struct code_layout *layout, const uint8_t *row)
+{
+    for (size_t at = 0; at < layout->nbytes && at < CODE_AHEAD_NBYTES; at += CODE_LINE_NBYTES)
+        __builtin_prefetch(row + at);
+}
+
+/* The rows i .. i + 3; past the end, the last one again. Prefetches later ones. */
+static inline struct code_four code_four_at(const struct code_rows *rows, size_t i)
+{
+    const struct code_plane *plane = rows->plane;
+    struct code_four four;
+
+    for (size_t r = i + CODE_AHEAD; r < i + CODE_AHEAD + CODE_FOUR && r < rows->n; r++) {
+        size_t id = code_row_at(rows, r);
+        __builtin_prefetch(plane->factors + id * CODE_FACTORS);
+        code_prefetch(&plane->layout, plane->codes + id * plane->layout.nbytes);
+    }
+#pragma GCC unroll 4
+    for (size_t r = 0; r < CODE_FOUR; r++) {
+        size_t id = code_row_at(rows, i + r < rows->n ? i + r : rows->n - 1);
+        four.row[r] = plane->codes + id * plane->layout.nbytes;
+        four.factors[r] = plane->factors + id * CODE_FACTORS;
+    }
+    return four;
+}
+
+/* The same of rows given by their addresses; no factors. */
+static inline struct code_four code_four_of(const struct code_layout *layout,
+                                            const uint8_t *const *rows, size_t n, size_t i)
+{
+    struct code_four four = {.factors = {NULL}};
+
+    for (size_t r = i + CODE_AHEAD; r < i + CODE_AHEAD + CODE_FOUR && r < n; r++)
+        code_prefetch(layout, rows[r]);
+#pragma GCC unroll 4
+    for (size_t r = 0; r < CODE_FOUR; r++)
+        four.row[r] = rows[i + r < n ? i + r : n - 1];
+    return four;
+}
+
+/* keys_below of n rows whose distances are known. */
+static inline size_t code_put_keys(const float *d, const uint32_t *ids, size_t n, float bound,
+                                   uint64_t *keys)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        keys[count] = code_key(d[i], ids[i]); /* overwritten if not nearer: nothing to mispredict */
+        count += d[i] < bound;
+    }
+    return count;
+}
+
+/* unvisited of struct code_kernels */
+static inline size_t code_unvisited(const uint32_t *list, size_t n, uint32_t *visited,
+                                    uint32_t *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *word = visited + list[i] / 32, bit = 1u << list[i] % 32;
+        out[count] = list[i]; /* overwritten if visited, as above */
+        count += (*word & bit) == 0;
+        *word |= bit;
+    }
+    return count;
+}
+
+#endif
