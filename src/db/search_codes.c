@@ -115,6 +115,21 @@ static void keys_select(uint64_t *keys, size_t n, size_t keep)
     }
 }
 
+/* Moves the k smallest to the front, and what is as near as the last of them: their order among
+ * each other is not by row. Returns how many. */
+static size_t keys_best(uint64_t *keys, size_t n, size_t k)
+{
+    uint64_t last = 0;
+    size_t end = k;
+
+    keys_select(keys, n, k);
+    for (size_t i = 0; i < k; i++)
+        last = keys[i] > last ? keys[i] : last;
+    for (size_t i = k; i < n; i++)
+        if (keys[i] >> 32 == last >> 32) swap(&keys[i], &keys[end++]);
+    return end;
+}
+
 /* The next rows that may be found, from *at on: at most SCAN_ROWS ids. */
 static uint32_t ids_next(const struct code_search *search, uint32_t *at, uint32_t *ids)
 {
@@ -400,7 +415,10 @@ paua_status search_codes(const struct code_search *search, struct code_scratch *
                                       sizeof scratch->hits[0]) != 0)
         status = error_set_nomem(err);
     if (status != PAUA_OK) return status;
-    if (search->rescore) status = rescore(search, scratch, &n, err);
+    if (search->rescore)
+        status = rescore(search, scratch, &n, err);
+    else if (n > search->k)
+        n = keys_best(scratch->keys, n, search->k);
     for (size_t i = 0; i < n && status == PAUA_OK; i++) {
         scratch->hits[i].row = code_key_id(scratch->keys[i]);
         if (!search->rescore)

@@ -101,7 +101,7 @@ static bool sums_right(const struct opening *o)
     const int8_t *row = array_of(o, CODES_MATRIX_S8);
     const int32_t *sums = array_of(o, CODES_MATRIX_SUMS);
 
-    for (uint32_t i = 0; i < o->record.walk_rows; i++, row += o->record.stride) {
+    for (uint32_t i = 0; i < o->record.matrix_rows; i++, row += o->record.stride) {
         int32_t sum = 0;
 
         for (uint32_t j = 0; j < o->record.stride; j++)

@@ -6,9 +6,10 @@
  *
  * Layout    the candidates that alpha could still let through lie dense in parallel arrays; each
  *           choice compares them in one kernel call and drops those it hides for good. So the work
- *           is the sum of what is alive at each choice, some 1,500 distances for 130 candidates.
+ *           is the sum of what is alive at each choice, not of all that was there.
  * Distances between codes, from integers: the same on every machine and thread. Two codes of equal
  *           rows are at a distance of about 0 or below it: such a row hides the other entirely.
+ * Memory    nothing is allocated; d(c, p) is compared with d(c, owner) and forgotten.
  * Fill      where rows lie dense, a few chosen ones hide all the rest, and lists of four or five
  *           leave walks in dead ends; lists below `fill` get the nearest of the hidden.
  *

@@ -86,9 +86,9 @@ bool model_narrow_matrix(struct model *model)
 {
     size_t n = (size_t)model->matrix_rows * model->stride;
     uint16_t *bf16 = mem_aligned(64, n * sizeof *bf16 + 64);
-    int8_t *s8 = mem_aligned(64, (size_t)model->walk_rows * model->stride + 64);
-    float *scale = mem_zalloc(model->walk_rows + 1u, sizeof *scale);
-    int32_t *sums = mem_zalloc(model->walk_rows + 1u, sizeof *sums);
+    int8_t *s8 = mem_aligned(64, n + 64);
+    float *scale = mem_zalloc(model->matrix_rows + 1u, sizeof *scale);
+    int32_t *sums = mem_zalloc(model->matrix_rows + 1u, sizeof *sums);
 
     model->matrix_bf16 = bf16;
     model->matrix_s8 = s8;
@@ -97,7 +97,7 @@ bool model_narrow_matrix(struct model *model)
     if (bf16 == NULL || s8 == NULL || scale == NULL || sums == NULL) return false;
     for (size_t i = 0; i < n; i++)
         bf16[i] = narrow(model->matrix[i]);
-    for (uint32_t i = 0; i < model->walk_rows; i++)
+    for (uint32_t i = 0; i < model->matrix_rows; i++)
         narrow_row(model->matrix + (size_t)i * model->stride, model->stride,
                    s8 + (size_t)i * model->stride, &scale[i], &sums[i]);
     return true;

@@ -57,9 +57,9 @@ struct model {
     uint32_t stride;                 /* components from row to row: dim rounded up to 64 */
     float *matrix;                   /* only while building; NULL in a model read from a file */
     const uint16_t *matrix_bf16;     /* matrix_rows x stride */
-    const int8_t *matrix_s8;         /* walk_rows x stride: row i is matrix_scale[i] * s8 */
-    const float *matrix_scale;       /* walk_rows */
-    const int32_t *matrix_sums;      /* walk_rows */
+    const int8_t *matrix_s8;         /* matrix_rows x stride: row i is matrix_scale[i] * s8 */
+    const float *matrix_scale;       /* matrix_rows */
+    const int32_t *matrix_sums;      /* matrix_rows */
     struct plane_model walk, refine;
     double walk_error, refine_error; /* mean share of |z|^2 that the planes miss, of trained rows */
     bool borrowed; /* mean, rotated_mean and the matrices belong to a file; what the planes point to
@@ -97,6 +97,7 @@ struct model_scratch {
     float *residual; /* the same */
     float *input;    /* stride */
     uint8_t *input_u8;
+    float input_unit; /* of input_u8 */
     int32_t *sums;
     float *product;          /* dim; of the matrix and a vector */
     struct model_room *room; /* what encoding needs; NULL where there is no float matrix */
@@ -129,6 +130,7 @@ void model_query_row(const struct model *model, const struct code_plane *plane,
 /* A query against the refine plane, in 16 bits: two values a component, high * 128 + low; and what
  * the walk plane's query missed in 8 bits, against the walk codes. */
 struct refine_query {
+    bool coarse;        /* 8 bits suffice: low and walk are not used */
     int8_t *high, *low; /* refine.layout.field_count x 64 each, 64-byte aligned; the caller's */
     int8_t *walk;       /* walk.layout.field_count x 64, the same */
     float scale[CODE_FACTORS], shift[CODE_FACTORS];

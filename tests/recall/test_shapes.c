@@ -104,7 +104,7 @@ static void rows_that_drift_are_found_after_merging(void **state)
 {
     (void)state;
     build_and_expect(SHAPE_DRIFT, PAUA_L2, PAUA_INT8, .998);
-    build_and_expect(SHAPE_DRIFT, PAUA_IP, PAUA_INT4, .80);
+    build_and_expect(SHAPE_DRIFT, PAUA_IP, PAUA_INT4, .68);
     build_and_expect(SHAPE_DRIFT, PAUA_COSINE, PAUA_INT2, .992);
 }
 

@@ -92,7 +92,7 @@ static void expect_model(const struct rows *rows, const struct model *opened)
 
     assert_int_equal(model_train(&source, &model, NULL), PAUA_OK);
     matrix = (size_t)model.matrix_rows * model.stride;
-    s8 = (size_t)model.walk_rows * model.stride;
+    s8 = (size_t)model.matrix_rows * model.stride;
     assert_int_equal(opened->dim, model.dim);
     assert_int_equal(opened->metric, model.metric);
     assert_int_equal(opened->lane, model.lane);
@@ -112,9 +112,9 @@ static void expect_model(const struct rows *rows, const struct model *opened)
         assert_memory_equal(opened->matrix_bf16, model.matrix_bf16, matrix * sizeof(uint16_t));
         assert_memory_equal(opened->matrix_s8, model.matrix_s8, s8);
         assert_memory_equal(opened->matrix_scale, model.matrix_scale,
-                            model.walk_rows * sizeof(float));
+                            model.matrix_rows * sizeof(float));
         assert_memory_equal(opened->matrix_sums, model.matrix_sums,
-                            model.walk_rows * sizeof(int32_t));
+                            model.matrix_rows * sizeof(int32_t));
     }
     assert_true(opened->borrowed);
     assert_null(opened->matrix);
