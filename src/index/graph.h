@@ -51,9 +51,9 @@ struct graph_build_opts {
 
 /* Builds over the rows of a walk plane; *neighbours (owned by the caller, mem_free) is rows x
  * stride, the same for any number of threads. The graph's metric is D of the model; under inner
- * product D plus a constant that makes it positive. Every row that is no copy can be reached from
- * the entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row, and a batch's edges. PAUA_ECANCELED,
- * PAUA_ENOMEM. */
+ * product D plus a constant that makes nearly all of it positive. Every row that is no copy can be
+ * reached from the entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row, and a batch's edges.
+ * PAUA_ECANCELED, PAUA_ENOMEM. */
 paua_status graph_build(const struct model *model, const struct code_plane *plane, uint32_t rows,
                         const struct graph_build_opts *opts, struct graph *graph,
                         uint32_t **neighbours, paua_error *err);

@@ -1,10 +1,10 @@
 /* graph_walk.c - best-first search with a beam over a sorted pool: the hot loop of every query.
  *
  * Pool      ef keys (code_key) in rising order; bit 0 says that a row's list has been read. A hop
- *           joins the lists of the WALK_BEAM nearest unread rows, picks the unvisited of them in a
- *           kernel call, compares these in another that returns only those nearer than the pool's
- *           last, sorts them, and merges them from the back. The walk goes on from the lowest
- *           position that changed, and ends when every row of the pool has been read.
+ *           joins the lists of the WALK_BEAM nearest unread rows, picks the unvisited of them in
+ *           one kernel call, compares these in another that returns only those nearer than the
+ *           pool's last, sorts them, and merges them from the back. The walk goes on from the
+ *           lowest position that changed, and ends when every row of the pool has been read.
  * Visited   a bitmap of n bits, cleared for each walk: it stays in the first cache level up to
  *           some 200,000 rows, which bytes or generation marks do not.
  * Waiting   much of a walk waits for memory. Lists that will most likely be read next are fetched
