@@ -12,8 +12,14 @@
 #if defined(PAUA_NO_CMOCKA)
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define fail_msg(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+
+#define assert_memory_equal(a, b, nbytes)                                                          \
+    do {                                                                                           \
+        if (memcmp(a, b, nbytes) != 0) fail_msg("%s:%d: bytes differ", __FILE__, __LINE__);        \
+    } while (0)
 
 struct CMUnitTest {
     const char *name;

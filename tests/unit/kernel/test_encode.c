@@ -1,12 +1,8 @@
 /* test_encode.c - every tier makes the same codes from the same sums, bit for bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "check.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/encode.h"
 
