@@ -42,6 +42,9 @@ int bench_bare_copy(const char *base, const char *dir, double *seconds);
 int bench_bare_commits(const char *dir, double seconds, double *per_s);
 
 int bench_exact(struct cli *cli);
+int bench_filter(struct cli *cli);
+int bench_history(struct cli *cli);
+int bench_metadata(struct cli *cli);
 int bench_vectors(struct cli *cli);
 int bench_write(struct cli *cli);
 

@@ -46,6 +46,11 @@ void block_free(struct row_block *block)
     free(block->spans);
     free(block->documents);
     free(block->bytes);
+    for (size_t c = 0; c < block->column_count; c++)
+        free(block->columns[c].values);
+    free(block->columns);
+    free(block->library_columns);
+    value_room_free(&block->room);
     key_list_free(&block->keys);
     *block = (struct row_block){0};
 }
@@ -55,7 +60,10 @@ void block_reset(struct row_block *block)
     block->count = 0;
     block->given = 0;
     block->bytes_used = 0;
-    block->any_document = false;
+    block->any_document = block->any_value = false;
+    value_room_reset(&block->room);
+    for (size_t c = 0; c < block->column_count; c++)
+        memset(block->columns[c].values, 0, block->capacity * sizeof(paua_value));
     key_list_reset(&block->keys);
 }
 
@@ -67,6 +75,32 @@ bool block_full(const struct row_block *block)
 float *block_slot(const struct row_block *block, size_t field)
 {
     return block->vectors[field] + block->count * block->schema->fields[field].dim;
+}
+
+paua_value *block_value(struct row_block *block, const char *name)
+{
+    struct block_column *column;
+
+    block->any_value = true;
+    for (size_t c = 0; c < block->column_count; c++)
+        if (strcmp(block->columns[c].name, name) == 0)
+            return &block->columns[c].values[block->count];
+    if (block->column_count == block->column_capacity) {
+        block->column_capacity = 2 * block->column_capacity + 16;
+        block->columns = cmd_grow(block->columns, block->column_capacity, sizeof *block->columns);
+        block->library_columns = cmd_grow(block->library_columns, block->column_capacity,
+                                          sizeof *block->library_columns);
+    }
+    column = &block->columns[block->column_count++];
+    *column = (struct block_column){name, cmd_alloc(block->capacity, sizeof(paua_value))};
+    memset(column->values, 0, block->capacity * sizeof(paua_value));
+    return &column->values[block->count];
+}
+
+void block_forget_values(struct row_block *block)
+{
+    for (size_t c = 0; c < block->column_count; c++)
+        block->columns[c].values[block->count] = (paua_value){.type = PAUA_TYPE_NONE};
 }
 
 void block_take(struct row_block *block, uint64_t ordinal, uint32_t given, paua_bytes document)
@@ -106,5 +140,9 @@ paua_rows block_rows(struct row_block *block)
                                            .nbytes = span->nbytes};
     }
     if (block->any_document) rows.documents = block->documents;
+    for (size_t c = 0; c < block->column_count; c++)
+        block->library_columns[c] = (paua_column){block->columns[c].name, block->columns[c].values};
+    rows.columns = block->library_columns;
+    rows.column_count = block->any_value ? block->column_count : 0;
     return rows;
 }

@@ -4,6 +4,7 @@
 
 #include <paua/paua.h>
 
+#include "field_table.h"
 #include "keys.h"
 #include "reader.h"
 
@@ -11,6 +12,12 @@ struct document_span {
     size_t at;
     size_t nbytes;
     bool present;
+};
+
+/* One field of a block's rows. */
+struct block_column {
+    const char *name; /* of the table of fields */
+    paua_value *values;
 };
 
 struct row_block {
@@ -27,6 +34,11 @@ struct row_block {
     size_t bytes_used, bytes_room;
     bool any_document;
     paua_vectors library_vectors[PAUA_VECTOR_FIELDS_MAX];
+    struct block_column *columns;
+    paua_column *library_columns;
+    size_t column_count, column_capacity;
+    struct value_room room; /* of the values */
+    bool any_value;
 };
 
 void block_begin(struct row_block *block, const paua_schema *schema, size_t capacity);
@@ -36,6 +48,12 @@ bool block_full(const struct row_block *block);
 
 /* Where field f of the next row goes. */
 float *block_slot(const struct row_block *block, size_t field);
+
+/* Where the next row's value of a field goes: "not given" until it is set. */
+paua_value *block_value(struct row_block *block, const char *name);
+
+/* Takes back what a row that is refused gave. */
+void block_forget_values(struct row_block *block);
 
 /* Takes the row whose vectors and key were put into the block. */
 void block_take(struct row_block *block, uint64_t ordinal, uint32_t given, paua_bytes document);

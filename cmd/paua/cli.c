@@ -1,8 +1,10 @@
 /* cli.c - opening databases and collections, names of enumerations, JSON lines. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "text.h"
 
@@ -12,6 +14,36 @@ const char *const originals_names[] = {"default", "fp32", "fp16", "none", NULL};
 const char *const index_kind_names[] = {"default", "vamana", "flat", "none", NULL};
 const char *const key_names[] = {"u64", "string", "vector", NULL};
 const char *const document_names[] = {"text", "bytes", "none", NULL};
+
+const char cli_default_dir[] = "./paua.db";
+
+bool cli_personal_dir(struct cli *cli)
+{
+    static char path[4096];
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int length;
+
+    if (cli->dir != cli_default_dir) return true;
+    if (data != NULL && data[0] == '/')
+        length = snprintf(path, sizeof path, "%s/paua", data);
+    else
+        length = snprintf(path, sizeof path, "%s/.local/share/paua", home != NULL ? home : "");
+    if (length >= (int)sizeof path) {
+        fail("the path of the home directory is too long, give -d DIR");
+        return false;
+    }
+    umask(077);
+    for (char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        *at = 0;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+            fail("%s: cannot be made, %s, give -d DIR", path, strerror(errno));
+            return false;
+        }
+        *at = '/';
+    }
+    cli->dir = path;
+    return true;
+}
 
 int cli_open(const struct cli *cli, enum open_for purpose, paua_db **db)
 {

@@ -29,6 +29,13 @@ const struct command *command_find(const char *name);
 void help_command(FILE *out, const struct command *command);
 void help_overview(FILE *out);
 
+/* The directory where neither -d nor PAUA_DB names one. */
+extern const char cli_default_dir[];
+
+/* For commands whose data is a person's: that directory becomes $XDG_DATA_HOME/paua, made for its
+ * owner alone, and so is what is made in it. Prints and returns false if it cannot be made. */
+bool cli_personal_dir(struct cli *cli);
+
 enum open_for {
     OPEN_READ,   /* read-only: no locks, no maintenance */
     OPEN_WRITE,  /* must exist */

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "field.h"
+#include "field_table.h"
 
 static const struct option_spec options[] = {
     {"dim", 0, "N", "components of the vectors, 1 to 65535"},
@@ -13,6 +14,8 @@ static const struct option_spec options[] = {
     {"index", 0, "vamana|flat|none", "how searches find candidates; default vamana"},
     INDEX_NUMBER_OPTIONS,
     {"field", 0, "NAME:DIM[:...]", "a named vector field; repeat for several"},
+    {"column", 0, "NAME:TYPE", "a field of the rows, e.g. year:int16; repeat for several"},
+    {"dynamic", 0, NULL, "fields appear with the first row that has them"},
     {"key", 0, "u64|string|vector", "kind of the keys; default u64"},
     {"document", 0, "text|bytes|none", "what documents hold; default text"},
     {NULL, 0, NULL, NULL},
@@ -37,10 +40,15 @@ static const char text[] =
     "1,000 rows; until then, and with --index none, rows are compared with their originals. With\n"
     "--originals none (int8, int4, int2) what is fetched later is decoded from the codes, of unit "
     "length\n"
-    "under cosine.";
+    "under cosine.\n"
+    "\n"
+    "Rows may have fields besides: --column declares one of a TYPE (bool, int8 to int64, uint8 to\n"
+    "uint64, float, double, string, bytes, timestamp, \"array of\" these); --dynamic lets fields "
+    "appear\n"
+    "with the first row that has them. \"paua field\" changes them later.";
 
 static const char examples[] =
-    "  paua create docs --dim 768 --precision int4\n"
+    "  paua create docs --dim 768 --precision int4 --column year:int16 --column lang:string\n"
     "  paua create pages --key string --field title:384 --field body:768:ip:int8:fp16:flat\n"
     "  paua -d /data/my.paua create images --dim 512 --metric l2 --degree 32 --document none";
 
@@ -87,6 +95,37 @@ static int take_definition(const struct args *args, struct definition *definitio
     return field_settle_numbers(args, definition->fields, definition->count) ? EXIT_OK : EXIT_USAGE;
 }
 
+struct columns {
+    paua_field *fields;
+    char **specs; /* own the names */
+    size_t count;
+};
+
+static int take_columns(const struct args *args, struct columns *columns)
+{
+    const char *given;
+
+    while (args_value_at(args, "column", columns->count) != NULL)
+        columns->count++;
+    columns->fields = cmd_alloc(columns->count + 1, sizeof *columns->fields);
+    columns->specs = cmd_alloc(columns->count + 1, sizeof *columns->specs);
+    for (size_t i = 0; i < columns->count; i++)
+        columns->specs[i] = NULL;
+    for (size_t i = 0; (given = args_value_at(args, "column", i)) != NULL; i++) {
+        columns->specs[i] = cmd_strdup(given);
+        if (!field_parse_typed("column", columns->specs[i], &columns->fields[i])) return EXIT_USAGE;
+    }
+    return EXIT_OK;
+}
+
+static void columns_free(struct columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        free(columns->specs[i]);
+    free(columns->specs);
+    free(columns->fields);
+}
+
 static int create(struct cli *cli, const paua_schema *schema)
 {
     const char *name = cli->args.operands[0];
@@ -110,22 +149,28 @@ static int create(struct cli *cli, const paua_schema *schema)
 static int run(struct cli *cli)
 {
     struct definition definition = {0};
+    struct columns columns = {0};
     uint32_t key = PAUA_KEY_U64, document = PAUA_DOCUMENT_TEXT;
     int rc = EXIT_USAGE;
 
     if (args_choice(&cli->args, "key", key_names, &key) &&
         args_choice(&cli->args, "document", document_names, &document))
         rc = take_definition(&cli->args, &definition);
+    if (rc == EXIT_OK) rc = take_columns(&cli->args, &columns);
     if (rc == EXIT_OK) {
         paua_schema schema = {.size = sizeof schema,
                               .key_kind = (paua_key_kind)key,
                               .document = (paua_document_kind)document,
                               .fields = definition.fields,
-                              .field_count = definition.count};
+                              .field_count = definition.count,
+                              .columns = columns.fields,
+                              .column_count = columns.count,
+                              .dynamic = args_has(&cli->args, "dynamic")};
         rc = create(cli, &schema);
     }
     for (size_t i = 0; i < PAUA_VECTOR_FIELDS_MAX; i++)
         free(definition.specs[i]);
+    columns_free(&columns);
     return rc;
 }
 

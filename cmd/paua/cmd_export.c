@@ -92,6 +92,7 @@ static int write_rows(struct export *export)
     opts.no_document = export->format != &writer_jsonl && export->documents.stream == NULL;
     if (paua_iterate(export->session.collection, &opts, &cursor, &err) != PAUA_OK)
         return fail_with(&err);
+    export->writer.fields = paua_cursor_fields(cursor, &export->writer.field_count);
     while (rc == EXIT_OK) {
         if (paua_cursor_next(cursor, &record, &err) != PAUA_OK) rc = fail_with(&err);
         if (rc != EXIT_OK || record == NULL) break;
@@ -135,6 +136,7 @@ static int commit_files(struct export *export)
 static void print_summary(const struct export *export)
 {
     const char *output = args_value(&export->cli->args, "output");
+    char rows[HUMAN_NBYTES];
 
     if (output == NULL || strcmp(output, "-") == 0) return;
     if (export->cli->json)
@@ -143,7 +145,7 @@ static void print_summary(const struct export *export)
                             json_word(output), "format", export->format->name, "rows",
                             (json_int_t) export->writer.rows));
     else if (!export->cli->quiet)
-        printf("%llu rows exported to %s\n", (unsigned long long)export->writer.rows, output);
+        printf("%s exported to %s\n", human_rows(export->writer.rows, rows), output);
 }
 
 static int run_export(struct export *export)

@@ -5,12 +5,11 @@
 #include "cli.h"
 #include "commands.h"
 #include "keys.h"
-#include "text.h"
-#include "vector.h"
-#include "writer.h"
+#include "record_print.h"
 
 static const struct option_spec options[] = {
     {"no-vector", 0, NULL, "leave the vectors out"},
+    {"fields", 0, "A,B", "only these fields"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -18,41 +17,6 @@ static const char text[] = "Prints the rows of the given keys, all from one snap
                            "each row is a line that\n"
                            "import can read. Keys of vector collections are JSON arrays. Exit "
                            "status 1 if a key is missing.";
-
-static void print_vectors(const paua_schema *schema, const paua_record *record)
-{
-    for (size_t f = 0; f < schema->field_count; f++) {
-        const paua_vector_field *field = &schema->fields[f];
-        char number[FLOAT_TEXT_NBYTES];
-
-        fputs("vector    ", stdout);
-        if (schema->field_count > 1) {
-            text_print(stdout, field->name, strlen(field->name), TEXT_NO_LIMIT);
-            putchar(' ');
-        }
-        for (uint32_t i = 0; i < field->dim; i++) {
-            float_text(record->vectors[f][i], number);
-            printf("%s%s", i == 0 ? "[" : ", ", number);
-        }
-        fputs("]\n", stdout);
-    }
-}
-
-static void print_record(const paua_schema *schema, const paua_record *record, bool vectors)
-{
-    size_t nbytes = 0;
-    char *key = key_text(schema, &record->key, &nbytes);
-
-    fputs("key       ", stdout);
-    text_print(stdout, key, nbytes, TEXT_NO_LIMIT);
-    putchar('\n');
-    free(key);
-    if (vectors) print_vectors(schema, record);
-    if (record->document.data == NULL) return;
-    fputs("document  ", stdout);
-    text_print(stdout, record->document.data, record->document.nbytes, TEXT_NO_LIMIT);
-    putchar('\n');
-}
 
 static int print_all(const struct cli *cli, const struct session *session, paua_cursor *cursor)
 {
@@ -63,6 +27,7 @@ static int print_all(const struct cli *cli, const struct session *session, paua_
     paua_error err;
     int rc = EXIT_OK;
 
+    writer.fields = paua_cursor_fields(cursor, &writer.field_count);
     for (size_t i = 0;; i++) {
         if (paua_cursor_next(cursor, &record, &err) != PAUA_OK) return fail_with(&err);
         if (record == NULL) return rc;
@@ -72,13 +37,14 @@ static int print_all(const struct cli *cli, const struct session *session, paua_
         else if (cli->json)
             writer_jsonl.row(&writer, record);
         else
-            print_record(session->schema, record, vectors);
+            record_print(&writer, record);
     }
 }
 
 static int get(const struct cli *cli, const struct session *session, struct key_list *list)
 {
     paua_read_opts opts = {.size = sizeof opts, .no_vectors = args_has(&cli->args, "no-vector")};
+    struct field_names names;
     paua_keys keys;
     paua_cursor *cursor;
     paua_error err;
@@ -90,10 +56,16 @@ static int get(const struct cli *cli, const struct session *session, struct key_
         if (!key_list_add(list, key, strlen(key), &fault)) return usage("%s", fault.text);
     }
     keys = key_list_view(list, 0, list->count);
-    if (paua_fetch(session->collection, &keys, &opts, &cursor, &err) != PAUA_OK)
-        return fail_with(&err);
-    rc = print_all(cli, session, cursor);
-    paua_cursor_close(cursor);
+    field_names_take(&cli->args, &names);
+    opts.fields = names.names;
+    opts.field_count = names.count;
+    if (paua_fetch(session->collection, &keys, &opts, &cursor, &err) == PAUA_OK) {
+        rc = print_all(cli, session, cursor);
+        paua_cursor_close(cursor);
+    } else {
+        rc = fail_with(&err);
+    }
+    field_names_free(&names);
     return rc;
 }
 

@@ -8,14 +8,15 @@
 #include "import.h"
 
 static const struct option_spec options[] = {
-    {"format", 0, "fvecs|bvecs|npy|jsonl", "format of the files; default by suffix"},
+    {"format", 0, "fvecs|bvecs|npy|jsonl|csv", "format of the files; default by suffix"},
     {"documents", 0, "FILE", "documents; line i belongs to row i, an empty line is none"},
     {"keys", 0, "FILE", "keys; line i belongs to row i"},
     {"first-key", 0, "N", "without keys, u64 keys count up from N; default 0"},
     {"field", 0, "NAME", "vector field of fvecs, bvecs, npy; default the first"},
     {"batch", 0, "ROWS", "rows a commit; default about 4 MiB of vectors"},
     {"limit", 0, "N", "stop after N rows"},
-    {"upsert", 0, NULL, "replace rows whose key exists"},
+    {"upsert", 0, NULL, "replace rows whose key exists, or parts of them"},
+    {"add-fields", 0, NULL, "jsonl, csv: add the fields that the collection does not have"},
     {"keep-going", 0, NULL, "leave out malformed rows instead of stopping"},
     {"progress", 0, NULL, "show progress without a terminal too"},
     {NULL, 0, NULL, NULL},
@@ -26,10 +27,23 @@ static const char text[] =
     "\n"
     "fvecs, bvecs  each row is its dimension as int32, then floats or bytes.\n"
     "npy           a matrix of <f2, <f4 or <f8 in C order.\n"
-    "jsonl         {\"key\": 7, \"vector\": [1, 2], \"document\": \"text\"} a line; several fields "
-    "as\n"
-    "              \"vectors\": {\"name\": [1, 2]}; documents of bytes are base64; u64 keys above\n"
-    "              2^63-1 are strings of digits. All rows of a file give the same fields.\n"
+    "jsonl         {\"key\": 7, \"vector\": [1, 2], \"document\": \"text\", \"year\": 1999} a "
+    "line; "
+    "several\n"
+    "              vectors as \"vectors\": {\"name\": [1, 2]}; fields as other members, or in\n"
+    "              \"fields\": {\"year\": 1999}; documents of bytes are base64, bytes in fields\n"
+    "              {\"base64\": \"...\"}; u64 keys above 2^63-1 are strings of digits.\n"
+    "csv           the first line names the columns: key, vector (a JSON array), document, fields; "
+    "an\n"
+    "              empty cell is not given, \"\" is an empty string.\n"
+    "\n"
+    "Fields must be the collection's, unless it is dynamic or --add-fields is given: then those "
+    "that\n"
+    "are new are added and named, with the type that suits all rows: int64, double, bool, string, "
+    "bytes\n"
+    "or arrays of these. In CSV, what is quoted, and what is no plain number (007, +49), is a "
+    "string.\n"
+    "With --upsert rows may give fields alone.\n"
     "\n"
     "A malformed file names its row and byte, and nothing of it is imported; a stream stops at "
     "its\n"
@@ -50,9 +64,9 @@ static const struct file_format *format_of(const struct args *args, const char *
 
     if (format != NULL) return format;
     if (name != NULL)
-        usage("option --format: \"%s\" is not known, use fvecs, bvecs, npy or jsonl", name);
+        usage("option --format: \"%s\" is not known, use fvecs, bvecs, npy, jsonl or csv", name);
     else
-        usage("cannot tell the format of %s, give --format fvecs|bvecs|npy|jsonl",
+        usage("cannot tell the format of %s, give --format fvecs|bvecs|npy|jsonl|csv",
               strcmp(path, "-") == 0 ? "standard input" : path);
     return NULL;
 }
@@ -89,7 +103,8 @@ static int check_schema(const struct import *import, const struct args *args)
     bool plain = false;
 
     for (size_t i = 0; i < path_count(args); i++)
-        plain |= format_of(args, path_at(args, i)) != &format_jsonl;
+        plain |= format_of(args, path_at(args, i)) != &format_jsonl &&
+                 format_of(args, path_at(args, i)) != &format_csv;
     if (args_has(args, "keys") && schema->key_kind == PAUA_KEY_VECTOR)
         return usage("option --keys: the vectors are the keys, of collection \"%s\", drop it",
                      name);
@@ -122,17 +137,19 @@ static int open_lines(struct source *source, const struct args *args)
 
 static void print_summary(const struct import *import, double seconds)
 {
+    char rows[HUMAN_NBYTES];
     double rate = (double)(import->imported + import->already) / (seconds > 1e-9 ? seconds : 1e-9);
 
     if (import->cli->json) {
-        json_line(json_pack("{s:s, s:I, s:I, s:I, s:f, s:f}", "collection",
+        json_line(json_pack("{s:s, s:I, s:I, s:I, s:o, s:f, s:f}", "collection",
                             paua_collection_name(import->session->collection), "imported",
                             (json_int_t)import->imported, "already_there",
                             (json_int_t)import->already, "refused", (json_int_t)import->refused,
-                            "seconds", seconds, "rows_per_s", rate));
+                            "fields_added", field_table_added(&import->source.fields), "seconds",
+                            seconds, "rows_per_s", rate));
     } else if (!import->cli->quiet) {
-        printf("%llu rows imported, %llu already there, %llu refused, in %.2f s (%.0f rows/s)\n",
-               (unsigned long long)import->imported, (unsigned long long)import->already,
+        printf("%s imported, %llu already there, %llu refused, in %.2f s (%.0f rows/s)\n",
+               human_rows(import->imported, rows), (unsigned long long)import->already,
                (unsigned long long)import->refused, seconds, rate);
     }
 }
@@ -155,12 +172,15 @@ static int import_all(struct import *import, const struct args *args)
 static int run_session(const struct cli *cli, struct session *session)
 {
     const struct args *args = &cli->args;
-    struct import import = {.cli = cli,
-                            .session = session,
-                            .source = {.schema = session->schema},
-                            .upsert = args_has(args, "upsert"),
-                            .keep_going = args_has(args, "keep-going"),
-                            .limit = UINT64_MAX};
+    struct import import = {
+        .cli = cli,
+        .session = session,
+        .source = {.schema = session->schema,
+                   .upsert = args_has(args, "upsert"),
+                   .fields.may_grow = session->schema->dynamic || args_has(args, "add-fields")},
+        .upsert = args_has(args, "upsert"),
+        .keep_going = args_has(args, "keep-going"),
+        .limit = UINT64_MAX};
     uint64_t batch = block_default_rows(session->schema);
     int rc;
 
@@ -169,6 +189,7 @@ static int run_session(const struct cli *cli, struct session *session)
     if (!args_u64(args, "batch", 1, 1000000, &batch)) return EXIT_USAGE;
     if (!session_field(session, args_value(args, "field"), &import.field)) return EXIT_FAILED;
     rc = check_schema(&import, args);
+    if (rc == EXIT_OK) rc = field_table_load(&import.source.fields, session->collection);
     if (rc != EXIT_OK) return rc;
 
     interrupt_watch();
@@ -178,6 +199,7 @@ static int run_session(const struct cli *cli, struct session *session)
     instream_close(&import.source.keys);
     instream_close(&import.source.documents);
     block_free(&import.block);
+    field_table_free(&import.source.fields);
     free(import.statuses);
     return rc;
 }
@@ -200,7 +222,7 @@ static int run(struct cli *cli)
 const struct command cmd_import = {
     .name = "import",
     .operands = "COLLECTION [FILE...|-]",
-    .summary = "add rows from fvecs, bvecs, npy or JSON lines",
+    .summary = "add rows from fvecs, bvecs, npy, JSON lines or CSV",
     .text = text,
     .examples = examples,
     .options = options,

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "field_print.h"
 #include "index_print.h"
 #include "text.h"
 
@@ -33,12 +34,12 @@ static void append_index(void *arg, const paua_index *index)
 }
 
 static void print_json(const char *name, const paua_schema *schema, const paua_stats *stats,
-                       json_t *indexes)
+                       json_t *indexes, json_t *columns)
 {
-    json_t *object = json_made(json_pack("{s:o, s:s, s:s, s:o, s:O}", "collection", json_word(name),
-                                         "key", key_names[schema->key_kind], "document",
-                                         document_names[schema->document], "fields",
-                                         fields_json(schema), "indexes", indexes));
+    json_t *object = json_made(json_pack(
+        "{s:o, s:s, s:s, s:o, s:O, s:b, s:O}", "collection", json_word(name), "key",
+        key_names[schema->key_kind], "document", document_names[schema->document], "fields",
+        fields_json(schema), "indexes", indexes, "dynamic", schema->dynamic, "columns", columns));
     const struct {
         const char *name;
         uint64_t value;
@@ -52,6 +53,8 @@ static void print_json(const char *name, const paua_schema *schema, const paua_s
         {"key_bytes", stats->key_nbytes},
         {"code_bytes", stats->code_nbytes},
         {"graph_bytes", stats->graph_nbytes},
+        {"column_bytes", stats->column_nbytes},
+        {"patches", stats->patches},
         {"catalog_bytes", stats->catalog_nbytes},
         {"mapped_bytes", stats->mapped_nbytes},
         {"heap_bytes", stats->heap_nbytes},
@@ -91,9 +94,28 @@ static void print_index(const json_t *index)
            number_of(index, "rows"), number_of(index, "rows_due"));
 }
 
-static void print_text(const char *name, const paua_schema *schema, const paua_stats *stats,
-                       const json_t *indexes)
+static void append_field(void *arg, const paua_field_info *info)
 {
+    json_array_append_new(arg, field_json(info));
+}
+
+static void print_field(void *arg, const paua_field_info *info)
+{
+    char size[HUMAN_NBYTES], chunks[FIELD_CHUNKS_NBYTES];
+
+    (void)arg;
+    printf("  %-13s ", "field");
+    text_print(stdout, info->field.name, strlen(info->field.name), TEXT_NO_LIMIT);
+    printf(", %s, %llu distinct, %llu nulls, %s, %s\n", paua_type_name(info->field.type),
+           (unsigned long long)info->distinct, (unsigned long long)info->nulls,
+           human_bytes(info->nbytes, size), field_chunks(info, chunks));
+}
+
+static int print_text(paua_collection *collection, const paua_stats *stats, const json_t *indexes)
+{
+    const paua_schema *schema = paua_collection_schema(collection);
+    const char *name = paua_collection_name(collection);
+    paua_error err;
     size_t i;
     const json_t *index;
 
@@ -108,38 +130,44 @@ static void print_text(const char *name, const paua_schema *schema, const paua_s
                precision_names[field->precision], originals_names[field->originals]);
     }
     json_array_foreach(indexes, i, index) print_index(index);
+    if (paua_field_list(collection, print_field, NULL, &err) != PAUA_OK) return fail_with(&err);
+    if (schema->dynamic) printf("  %-13s yes: fields appear with rows that have them\n", "dynamic");
     printf("  %-13s %llu\n  %-13s %llu\n", "rows", (unsigned long long)stats->rows, "deleted",
            (unsigned long long)stats->deleted);
-    printf("  %-13s %llu, and %llu rows after them\n", "segments",
-           (unsigned long long)stats->segments, (unsigned long long)stats->tail_rows);
+    printf("  %-13s %llu, and %s after them\n", "segments", (unsigned long long)stats->segments,
+           (unsigned long long)stats->tail_rows);
     print_nbytes("vectors", stats->vector_nbytes);
     print_nbytes("document data", stats->document_nbytes);
     print_nbytes("key data", stats->key_nbytes);
     print_nbytes("codes", stats->code_nbytes);
     print_nbytes("graphs", stats->graph_nbytes);
+    print_nbytes("columns", stats->column_nbytes);
     print_nbytes("catalogue", stats->catalog_nbytes);
     print_nbytes("mapped", stats->mapped_nbytes);
     print_nbytes("heap", stats->heap_nbytes);
+    return EXIT_OK;
 }
 
 static int show(const struct cli *cli, paua_db *db, const char *name)
 {
     paua_stats stats = {.size = sizeof stats};
-    json_t *indexes = json_made(json_array());
+    json_t *indexes = json_made(json_array()), *columns = json_made(json_array());
     paua_collection *collection = NULL;
     paua_error err;
     int rc = EXIT_OK;
 
     if (paua_collection_open(db, name, &collection, &err) != PAUA_OK ||
         paua_collection_stats(collection, &stats, &err) != PAUA_OK ||
-        paua_index_list(collection, append_index, indexes, &err) != PAUA_OK)
+        paua_index_list(collection, append_index, indexes, &err) != PAUA_OK ||
+        paua_field_list(collection, append_field, columns, &err) != PAUA_OK)
         rc = fail_with(&err);
     else if (cli->json)
-        print_json(name, paua_collection_schema(collection), &stats, indexes);
+        print_json(name, paua_collection_schema(collection), &stats, indexes, columns);
     else
-        print_text(name, paua_collection_schema(collection), &stats, indexes);
+        rc = print_text(collection, &stats, indexes);
     paua_collection_close(collection);
     json_decref(indexes);
+    json_decref(columns);
     return rc;
 }
 

@@ -11,6 +11,7 @@
 static const struct option_spec options[] = {
     {"vector", 0, "[FIELD=][...]", "a JSON array; repeat with FIELD= for several fields"},
     {"document", 0, "TEXT|@FILE", "the document, or the file that holds it"},
+    {"set", 0, "FIELD=VALUE", "the value of a field; null removes it; repeat for several"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -20,6 +21,7 @@ static const char text[] =
     "what was there and the rest stays. In collections of vector keys there is no KEY.";
 
 static const char examples[] =
+    "  paua put docs 17 --set year=1999 --set lang=en\n"
     "  paua put docs 17 --vector '[0.1, 0.2, 0.3]' --document 'three numbers'\n"
     "  paua put pages a.html --vector 'title=[1, 0]' --vector 'body=[0, 1]' --document @a.html";
 
@@ -73,6 +75,31 @@ static int read_document(const char *path, uint8_t **bytes, size_t *nbytes)
     return EXIT_OK;
 }
 
+static int take_set(struct row_block *block, struct field_table *fields, const char *given)
+{
+    const char *equals = strchr(given, '=');
+    struct field_entry *entry;
+    struct fault fault;
+    paua_value *value;
+    char *name;
+
+    if (equals == NULL || equals == given)
+        return usage("option --set: \"%s\" is not FIELD=VALUE", given);
+    name = cmd_strdup(given);
+    name[equals - given] = 0;
+    entry = field_table_take(fields, name, &fault);
+    free(name);
+    if (entry == NULL) return fail("option --set: %s", fault.text);
+    value = block_value(block, entry->name);
+    if (strcmp(equals + 1, "null") == 0) {
+        *value = (paua_value){.type = PAUA_TYPE_NULL};
+        return EXIT_OK;
+    }
+    if (!value_from_text(&block->room, entry->type, equals + 1, strlen(equals + 1), value, &fault))
+        return fail("option --set: field \"%s\": %s", entry->name, fault.text);
+    return EXIT_OK;
+}
+
 static int write_row(const struct cli *cli, const struct session *session, struct row_block *block)
 {
     paua_rows rows = block_rows(block);
@@ -85,7 +112,8 @@ static int write_row(const struct cli *cli, const struct session *session, struc
     return EXIT_OK;
 }
 
-static int put(const struct cli *cli, const struct session *session, struct row_block *block)
+static int put(const struct cli *cli, const struct session *session, struct row_block *block,
+               struct field_table *table)
 {
     const struct args *args = &cli->args;
     const char *document = args_value(args, "document");
@@ -107,6 +135,8 @@ static int put(const struct cli *cli, const struct session *session, struct row_
     }
     for (size_t i = 0; rc == EXIT_OK && (given = args_value_at(args, "vector", i)) != NULL; i++)
         rc = take_vector(session, block, given, &fields);
+    for (size_t i = 0; rc == EXIT_OK && (given = args_value_at(args, "set", i)) != NULL; i++)
+        rc = take_set(block, table, given);
     if (rc == EXIT_OK && document != NULL && document[0] == '@') {
         rc = read_document(document + 1, &file, &bytes.nbytes);
         bytes.data = file;
@@ -121,17 +151,22 @@ static int put(const struct cli *cli, const struct session *session, struct row_
 
 static int run(struct cli *cli)
 {
+    struct field_table table = {0};
     struct session session;
     struct row_block block;
     int rc;
 
-    if (!args_has(&cli->args, "vector") && !args_has(&cli->args, "document"))
-        return usage("put: nothing to write, give --vector or --document");
+    if (!args_has(&cli->args, "vector") && !args_has(&cli->args, "document") &&
+        !args_has(&cli->args, "set"))
+        return usage("put: nothing to write, give --vector, --document or --set");
     rc = session_open(cli, OPEN_WRITE, cli->args.operands[0], &session);
     if (rc != EXIT_OK) return rc;
     block_begin(&block, session.schema, 1);
-    rc = put(cli, &session, &block);
+    table.may_grow = session.schema->dynamic;
+    rc = field_table_load(&table, session.collection);
+    if (rc == EXIT_OK) rc = put(cli, &session, &block, &table);
     block_free(&block);
+    field_table_free(&table);
     session_close(&session);
     return rc;
 }

@@ -5,17 +5,20 @@
 #include "cli.h"
 #include "commands.h"
 #include "keys.h"
+#include "where.h"
 
 #define BATCH_ROWS 8192u
 
 static const struct option_spec options[] = {
     {"keys", 0, "FILE", "delete the keys in this file, one a line (- is standard input)"},
+    {"where", 'w', "FILTER", "delete the rows for which it is true, see paua-filter(7)"},
     {NULL, 0, NULL, NULL},
 };
 
-static const char text[] = "Deletes rows by key. Keys that do not exist are counted, the others "
-                           "deleted all the same, and\n"
-                           "the exit status is 1. \"paua optimize\" gives the space back.";
+static const char text[] = "Deletes rows by key, or those for which a filter is true. Keys that do "
+                           "not exist are counted, the\n"
+                           "others deleted all the same, and the exit status is 1. \"paua "
+                           "optimize\" gives the space back.";
 
 struct removal {
     uint64_t deleted;
@@ -79,14 +82,40 @@ static int remove_all(const struct cli *cli, const struct session *session, stru
                 paua_collection_name(session->collection));
 }
 
+static int remove_where(struct cli *cli)
+{
+    char rows[HUMAN_NBYTES];
+    struct session session;
+    paua_filter *filter;
+    uint64_t deleted;
+    paua_error err;
+    int rc = where_parse(args_value(&cli->args, "where"), &filter);
+
+    if (rc != EXIT_OK) return rc;
+    rc = session_open(cli, OPEN_WRITE, cli->args.operands[0], &session);
+    if (rc == EXIT_OK) {
+        if (paua_delete_where(session.collection, filter, &deleted, &err) != PAUA_OK)
+            rc = fail_with(&err);
+        else if (cli->json)
+            json_line(json_pack("{s:I}", "deleted", (json_int_t)deleted));
+        else if (!cli->quiet)
+            printf("%s deleted\n", human_rows(deleted, rows));
+        session_close(&session);
+    }
+    paua_filter_free(filter);
+    return rc;
+}
+
 static int run(struct cli *cli)
 {
     struct session session;
     struct key_list list;
+    int ways = (cli->args.operand_count > 1 ? 1 : 0) + (args_has(&cli->args, "keys") ? 1 : 0) +
+               (args_has(&cli->args, "where") ? 1 : 0);
     int rc;
 
-    if ((cli->args.operand_count > 1) == args_has(&cli->args, "keys"))
-        return usage("rm: give either keys or --keys FILE, see paua help rm");
+    if (ways != 1) return usage("rm: give one of keys, --keys FILE, --where FILTER");
+    if (args_has(&cli->args, "where")) return remove_where(cli);
     rc = session_open(cli, OPEN_WRITE, cli->args.operands[0], &session);
     if (rc != EXIT_OK) return rc;
     key_list_begin(&list, session.schema);
@@ -98,10 +127,11 @@ static int run(struct cli *cli)
 
 const struct command cmd_rm = {
     .name = "rm",
-    .operands = "COLLECTION KEY... | --keys FILE",
-    .summary = "delete rows by key",
+    .operands = "COLLECTION KEY... | --keys FILE | --where FILTER",
+    .summary = "delete rows by key, or by filter",
     .text = text,
-    .examples = "  paua rm docs 17 42\n  paua rm pages --keys old.txt",
+    .examples = "  paua rm docs 17 42\n  paua rm pages --keys old.txt\n  paua rm docs --where "
+                "'year < 1900'",
     .options = options,
     .operand_min = 1,
     .operand_max = OPERANDS_ANY,

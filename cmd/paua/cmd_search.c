@@ -6,8 +6,10 @@
 #include "commands.h"
 #include "keys.h"
 #include "reader.h"
+#include "record_print.h"
 #include "search.h"
 #include "vector.h"
+#include "where.h"
 
 #define QUERY_BATCH_NBYTES ((size_t)4 << 20)
 #define QUERY_BATCH_MAX 1024u
@@ -21,6 +23,11 @@ static const struct option_spec options[] = {
     {"metric", 0, "cosine|l2|ip", "distance; default the field's own"},
     {"radius", 0, "R", "only rows at distance R or less"},
     {"allowed", 0, "FILE", "only rows with these keys, one a line"},
+    {"where", 'w', "FILTER", "only rows for which it is true, see paua-filter(7)"},
+    {"fields", 0, "A,B", "print these fields, too"},
+    {"group-by", 0, "FIELD", "at most --group-size rows of each of its values"},
+    {"group-size", 0, "N", "default 1"},
+    {"explain", 0, NULL, "say how the search went"},
     {"field", 0, "NAME", "vector field; default the first"},
     {"exact", 0, NULL, "compare with every row's original"},
     {"refine", 0, NULL, "int8, int4, int2: compare the best with their originals"},
@@ -52,11 +59,13 @@ static const char text[] =
     "\"document\"}]}.\n"
     "Documents are cut to the width of the terminal or of $COLUMNS, else after 4,000 bytes.";
 
-static const char examples[] = "  paua search docs '[0.1, 0.2, 0.3]' -k 5\n"
-                               "  paua search docs --like 17\n"
-                               "  paua search docs --queries query.fvecs --row 3 --radius 0.5\n"
-                               "  paua search docs --like 17 -k 100 --ef 400 --refine\n"
-                               "  paua search docs --queries query.npy -k 100 --json > hits.jsonl";
+static const char examples[] =
+    "  paua search docs '[0.1, 0.2, 0.3]' -k 5\n"
+    "  paua search docs --like 17\n"
+    "  paua search docs --queries query.fvecs --row 3 --radius 0.5\n"
+    "  paua search docs --like 17 -k 100 --ef 400 --refine\n"
+    "  paua search docs --like 17 --where \"year > 1990\" --fields year\n"
+    "  paua search docs --queries query.npy -k 100 --json > hits.jsonl";
 
 static bool parse_radius(const struct args *args, paua_search_opts *opts)
 {
@@ -87,6 +96,8 @@ static int take_options(struct search *search)
         if (!args_choice(args, "metric", metric_names + 1, &metric)) return EXIT_USAGE;
         opts->metric = (paua_metric)(metric + 1);
     }
+    if (!args_u32(args, "group-size", 1, INT32_MAX, &opts->group_size)) return EXIT_USAGE;
+    opts->group_by = args_value(args, "group-by");
     opts->field = args_value(args, "field");
     opts->index = args_value(args, "index");
     opts->exact = args_has(args, "exact");
@@ -273,19 +284,30 @@ static int run(struct cli *cli)
     const struct args *args = &cli->args;
     int sources = (args->operand_count > 1 ? 1 : 0) + (args_has(args, "like") ? 1 : 0) +
                   (args_has(args, "queries") ? 1 : 0);
+    struct field_names names;
+    paua_filter *filter;
     int rc = take_options(&search);
 
     if (rc != EXIT_OK) return rc;
     if (sources != 1) return usage("search: give one of '[vector]', --like KEY, --queries FILE");
     if (args_has(args, "row") && !args_has(args, "queries"))
         return usage("option --row: it needs --queries FILE");
+    rc = where_parse(args_value(args, "where"), &filter);
+    if (rc != EXIT_OK) return rc;
+    search.opts.filter = filter;
+    field_names_take(args, &names);
+    search.fields = names.names;
+    search.field_count = names.count;
     cli->open.lean = args_has(args, "lean");
     cli->open.map_originals = args_has(args, "map-originals");
     rc = session_open(cli, OPEN_READ, args->operands[0], &search.session);
-    if (rc != EXIT_OK) return rc;
-    interrupt_watch();
-    rc = search_session(&search);
-    session_close(&search.session);
+    if (rc == EXIT_OK) {
+        interrupt_watch();
+        rc = search_session(&search);
+        session_close(&search.session);
+    }
+    paua_filter_free(filter);
+    field_names_free(&names);
     return rc;
 }
 

@@ -60,6 +60,8 @@ int import_write_block(struct import *import)
     paua_status status;
 
     if (import->block.count == 0) return EXIT_OK;
+    if (field_table_make(&import->source.fields, import->cli, collection) != EXIT_OK)
+        return EXIT_FAILED;
     status = import->upsert ? paua_upsert(collection, &rows, NULL, import->statuses, &err)
                             : paua_insert(collection, &rows, NULL, import->statuses, &err);
     if (status == PAUA_OK) {
@@ -78,7 +80,8 @@ static uint64_t rows_left(const struct import *import)
     return import->limit - import->source.ordinal;
 }
 
-/* First pass: every row is read and checked, nothing is written. */
+/* First pass: every row is read and checked, nothing is written but the fields that it brings,
+ * whose types suit every row then. */
 static int check_file(struct import *import, bool last)
 {
     struct source *source = &import->source;
@@ -87,15 +90,18 @@ static int check_file(struct import *import, bool last)
     struct fault fault;
     bool ok;
 
+    source->fields.may_loosen = true;
     while (result == ROW_OK && rows_left(import) > 0 && !interrupted()) {
         block_reset(&import->block);
         while (result == ROW_OK && rows_left(import) > 0 && !block_full(&import->block))
             result = source_row(source, &import->block, &fault);
     }
+    source->fields.may_loosen = false;
     ok = result == ROW_OK || result == ROW_END;
     if (ok && last && result == ROW_END) ok = source_lines_end(source, &fault);
     if (ok) ok = source_return(source, mark, &fault);
-    if (ok) return EXIT_OK;
+    if (ok && interrupted()) return EXIT_OK;
+    if (ok) return field_table_make(&source->fields, import->cli, import->session->collection);
     return fail("%s; nothing of this file was imported, mend it or use --keep-going", fault.text);
 }
 
@@ -161,7 +167,7 @@ int import_file(struct import *import, const struct file_format *format, const c
 
     if (!reader_start(&source->reader, format, path, source->schema, import->field, &fault))
         return fail("%s; nothing of this file was imported", fault.text);
-    source->given = 0;
+    source->given_known = false;
     if (!import->keep_going && source_seekable(source)) rc = check_file(import, last);
     if (rc == EXIT_OK) rc = write_file(import, last);
     if (source->reader.in.seekable) import->bytes_done += source->reader.in.nbytes;

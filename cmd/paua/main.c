@@ -8,9 +8,9 @@
 #include "commands.h"
 
 const struct command *const commands[] = {
-    &cmd_create, &cmd_drop,   &cmd_ls,    &cmd_info,    &cmd_import, &cmd_export,
-    &cmd_get,    &cmd_put,    &cmd_rm,    &cmd_search,  &cmd_index,  &cmd_optimize,
-    &cmd_check,  &cmd_backup, &cmd_bench, &cmd_version, &cmd_help,
+    &cmd_create, &cmd_drop,   &cmd_ls,      &cmd_info,  &cmd_import,  &cmd_export, &cmd_get,
+    &cmd_put,    &cmd_rm,     &cmd_search,  &cmd_query, &cmd_field,   &cmd_index,  &cmd_optimize,
+    &cmd_check,  &cmd_backup, &cmd_history, &cmd_bench, &cmd_version, &cmd_help,
 };
 const size_t command_count = COUNT_OF(commands);
 
@@ -90,7 +90,7 @@ static int run_line(struct cli *cli, int count, char **words)
 int main(int argc, char **argv)
 {
     const char *dir = getenv("PAUA_DB");
-    struct cli cli = {.dir = dir != NULL && dir[0] != 0 ? dir : "./paua.db",
+    struct cli cli = {.dir = dir != NULL && dir[0] != 0 ? dir : cli_default_dir,
                       .open = {.size = sizeof(paua_open_opts)}};
     int rc;
 

@@ -1,8 +1,9 @@
 /* read_jsonl.c - JSON lines: {"key": ..., "vector": [...], "document": "..."} a row.
  *
- * Several fields are given as "vectors": {"name": [...]}. Documents of collections of bytes are
- * base64. A line that breaks any of this is refused alone: the next newline begins the next row.
- * Cost: the line's JSON tree lives until the next row, about 50 bytes a component. */
+ * Several vectors are given as "vectors": {"name": [...]}, fields as "fields": {"name": value}, or
+ * as other members of the line. Documents of collections of bytes are base64. A line that breaks
+ * any of this is refused alone: the next newline begins the next row. Cost: the line's JSON tree
+ * lives until the next row, about 50 bytes a component. */
 #include "reader.h"
 
 #include <string.h>
@@ -71,6 +72,14 @@ static bool take_document(struct reader_state *reader, const json_t *document, s
     return true;
 }
 
+static bool take_object(const json_t *fields, struct row *row, struct fault *fault)
+{
+    row->fields = fields;
+    if (json_is_object(fields)) return true;
+    fault_set(fault, "\"fields\" is no object, expected {\"name\": value}");
+    return false;
+}
+
 static bool take_members(struct reader_state *reader, struct row *row, struct fault *fault)
 {
     const char *name;
@@ -87,13 +96,11 @@ static bool take_members(struct reader_state *reader, struct row *row, struct fa
             ok = take_fields(reader, value, row, fault);
         else if (strcmp(name, "document") == 0)
             ok = json_is_null(value) || take_document(reader, value, row, fault);
-        else {
-            fault_set(fault, "unknown member \"%s\", expected key, vector, vectors or document",
-                      name);
-            ok = false;
-        }
+        else if (strcmp(name, "fields") == 0)
+            ok = take_object(value, row, fault);
         if (!ok) return false;
     }
+    row->members = reader->json;
     return true;
 }
 

@@ -10,7 +10,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors in files are little-endian");
 
 static const struct file_format *const formats[] = {&format_fvecs, &format_bvecs, &format_npy,
-                                                    &format_jsonl};
+                                                    &format_jsonl, &format_csv};
 
 const struct file_format *format_by_name(const char *name)
 {
@@ -58,6 +58,7 @@ void reader_end(struct reader_state *reader)
     instream_close(&reader->in);
     free(reader->scratch);
     json_decref(reader->json);
+    csv_end(reader);
     *reader = (struct reader_state){0};
 }
 
@@ -127,6 +128,8 @@ enum row_result reader_row(struct reader_state *reader, struct row *row, struct 
     row->given = 0;
     row->key = NULL;
     row->document = (paua_bytes){0};
+    row->members = row->fields = NULL;
+    row->text_count = 0;
     reader->row_offset = reader->in.offset;
     result = reader->format->row(reader, row, &why);
     if (result == ROW_OK) result = check_row(reader, row, &why);

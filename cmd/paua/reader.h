@@ -22,12 +22,24 @@ enum row_result {
     ROW_BROKEN, /* nothing after this point can be read */
 };
 
+/* The text of one field, of CSV. */
+struct row_text {
+    const char *name;
+    const char *text;
+    size_t nbytes;
+    bool quoted;
+};
+
 /* One row. The caller sets vectors; the rest is borrowed from the reader until its next row. */
 struct row {
     float *vectors[PAUA_VECTOR_FIELDS_MAX]; /* dim floats each */
     uint32_t given;                         /* bit f: vectors[f] was filled */
     const json_t *key;                      /* of JSON lines; NULL: none */
     paua_bytes document;                    /* of JSON lines; data == NULL: none */
+    const json_t *members;                  /* of JSON lines: other members are fields */
+    const json_t *fields;                   /* of JSON lines: "fields": {...}; NULL: none */
+    const struct row_text *texts;           /* of CSV: its fields */
+    size_t text_count;
 };
 
 struct reader_state;
@@ -52,12 +64,13 @@ struct reader_state {
     uint64_t row_offset; /* where the last row began */
     uint8_t *scratch;    /* bytes of a row; decoded documents */
     size_t scratch_nbytes;
-    json_t *json; /* the last row of JSON lines */
+    json_t *json;    /* the last row of JSON lines */
+    struct csv *csv; /* the record at work, and the names of the columns */
     uint64_t npy_rows;
     enum npy_component npy_component;
 };
 
-extern const struct file_format format_fvecs, format_bvecs, format_npy, format_jsonl;
+extern const struct file_format format_fvecs, format_bvecs, format_npy, format_jsonl, format_csv;
 
 /* A format by its name or a file's suffix; NULL if there is none. */
 const struct file_format *format_by_name(const char *name);
@@ -77,6 +90,9 @@ bool reader_again(struct reader_state *reader, struct fault *fault);
 /* The dimension that a file of vectors says of itself. */
 bool reader_file_dim(const struct file_format *format, const char *path, uint32_t *dim,
                      struct fault *fault);
+
+/* Frees what reading CSV holds. */
+void csv_end(struct reader_state *reader);
 
 /* Memory of at least nbytes that lasts until asked again. */
 uint8_t *reader_scratch(struct reader_state *reader, size_t nbytes);

@@ -11,6 +11,8 @@ struct search {
     paua_hits *hits;
     size_t field;
     bool documents;
+    const char *const *fields; /* whose values are printed */
+    size_t field_count;
     bool separate; /* a table was printed before */
 };
 

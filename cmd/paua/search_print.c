@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "search.h"
 #include "table.h"
+#include "value.h"
 
 void search_print_begin(struct search *search)
 {
@@ -36,6 +37,22 @@ static json_t *document_json(const paua_schema *schema, const paua_bytes *docume
     return value;
 }
 
+static int add_fields(struct search *search, size_t query, size_t i, json_t *object)
+{
+    json_t *fields = json_made(json_object());
+    paua_error err;
+
+    json_object_set_new(object, "fields", fields);
+    for (size_t f = 0; f < search->field_count; f++) {
+        paua_value value;
+
+        if (paua_hits_value(search->hits, query, i, search->fields[f], &value, &err) != PAUA_OK)
+            return fail_with(&err);
+        json_object_set_new(fields, search->fields[f], value_json(&value));
+    }
+    return EXIT_OK;
+}
+
 static int print_json(struct search *search, size_t query, uint64_t number)
 {
     const paua_schema *schema = search->session.schema;
@@ -50,6 +67,7 @@ static int print_json(struct search *search, size_t query, uint64_t number)
         rc = hit_document(search, query, i, &document);
         if (rc == EXIT_OK && search->documents)
             json_object_set_new(object, "document", document_json(schema, &document));
+        if (rc == EXIT_OK && search->field_count > 0) rc = add_fields(search, query, i, object);
         json_array_append_new(hits, object);
     }
     if (rc == EXIT_OK)
@@ -59,11 +77,41 @@ static int print_json(struct search *search, size_t query, uint64_t number)
     return rc;
 }
 
+static size_t fields_shown(const struct search *search)
+{
+    return search->field_count < TABLE_COLUMNS_MAX - 4 ? search->field_count
+                                                       : TABLE_COLUMNS_MAX - 4;
+}
+
+static int table_fields(struct search *search, size_t query, size_t i, struct table *table)
+{
+    paua_error err;
+
+    for (size_t f = 0; f < fields_shown(search); f++) {
+        paua_value value;
+        size_t nbytes = 0;
+        char *text = NULL;
+
+        if (paua_hits_value(search->hits, query, i, search->fields[f], &value, &err) != PAUA_OK)
+            return fail_with(&err);
+        if (value.type != PAUA_TYPE_NULL) text = value_text(&value, &nbytes);
+        table_cell(table, text, nbytes);
+        free(text);
+    }
+    return EXIT_OK;
+}
+
 static int print_table(struct search *search, size_t query, uint64_t number, bool titled)
 {
-    static const char *const heads[] = {">rank", "key", ">distance", "document"};
-    struct table table = table_begin(heads, search->documents ? 4 : 3);
+    const char *heads[TABLE_COLUMNS_MAX] = {">rank", "key", ">distance"};
+    size_t columns = 3;
+    struct table table;
     int rc = EXIT_OK;
+
+    for (size_t f = 0; f < fields_shown(search); f++)
+        heads[columns++] = search->fields[f];
+    if (search->documents) heads[columns++] = "document";
+    table = table_begin(heads, columns);
 
     for (size_t i = 0; i < paua_hits_count(search->hits, query) && rc == EXIT_OK; i++) {
         paua_hit hit = paua_hits_at(search->hits, query, i);
@@ -74,14 +122,36 @@ static int print_table(struct search *search, size_t query, uint64_t number, boo
         table_cell(&table, key, nbytes);
         table_cell_format(&table, "%.6g", hit.distance);
         free(key);
-        rc = hit_document(search, query, i, &document);
-        if (search->documents) table_cell(&table, document.data, document.nbytes);
+        rc = table_fields(search, query, i, &table);
+        if (rc == EXIT_OK) rc = hit_document(search, query, i, &document);
+        if (rc == EXIT_OK && search->documents) table_cell(&table, document.data, document.nbytes);
     }
     if (search->separate) putchar('\n');
     if (titled) printf("query %llu\n", (unsigned long long)number);
     table_end(&table);
     search->separate = true;
     return rc;
+}
+
+/* Which plan ran, and why. */
+static int print_plan(struct search *search)
+{
+    paua_plan plan = {.size = sizeof plan};
+    paua_error err;
+
+    if (paua_hits_plan(search->hits, &plan, &err) != PAUA_OK) return fail_with(&err);
+    if (search->cli->json) {
+        json_line(json_pack("{s:{s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:f, s:s}}", "plan", "rows",
+                            (json_int_t)plan.rows, "matched", (json_int_t)plan.matched, "segments",
+                            (int)plan.segments, "walked", (int)plan.walked, "scanned",
+                            (int)plan.scanned, "compared", (int)plan.compared, "walked_short",
+                            (int)plan.walked_short, "filter_us", plan.filter_us, "reason",
+                            plan.reason));
+        return EXIT_OK;
+    }
+    printf("plan: %s\n      %u segments: %u walked, %u scanned, %u compared; filter %.0f us\n",
+           plan.reason, plan.segments, plan.walked, plan.scanned, plan.compared, plan.filter_us);
+    return EXIT_OK;
 }
 
 int search_print(struct search *search, uint64_t first)
@@ -93,5 +163,6 @@ int search_print(struct search *search, uint64_t first)
     for (size_t q = 0; q < count && rc == EXIT_OK; q++)
         rc = search->cli->json ? print_json(search, q, first + q)
                                : print_table(search, q, first + q, titled);
+    if (rc == EXIT_OK && args_has(&search->cli->args, "explain")) rc = print_plan(search);
     return rc;
 }

@@ -77,14 +77,86 @@ static bool check_document(const struct source *source, const paua_bytes *docume
 /* All rows of a file give the same fields, since a batch gives a field for all its rows or none. */
 static bool check_given(struct source *source, const struct row *row, struct fault *fault)
 {
-    if (source->given == 0) source->given = row->given;
-    if (row->given == 0) {
+    if (!source->given_known) source->given = row->given;
+    source->given_known = true;
+    if (row->given == 0 && !source->upsert) {
         fault_set(fault, "the row has no vector");
         return false;
     }
     if (row->given == source->given) return true;
     fault_set(fault, "the row gives other vector fields than the file's first row");
     return false;
+}
+
+/* One field of a row, whose value must suit it. */
+static bool take_value(struct source *source, struct row_block *block, const char *name,
+                       const json_t *json, struct fault *fault)
+{
+    struct field_entry *entry = field_table_take(&source->fields, name, fault);
+    uint32_t type;
+    struct fault why;
+    paua_value value;
+
+    if (entry == NULL) return false;
+    /* An empty array does not say of what. */
+    type = entry->made || (json_is_array(json) && json_array_size(json) == 0) ? entry->type : 0;
+    if (value_from_json(&block->room, type, json, &value, &why) &&
+        field_entry_widen(entry, &value, &why)) {
+        /* null of a field that no row has given a value: there is no such field yet. */
+        if (entry->made || entry->type != 0) *block_value(block, entry->name) = value;
+        return true;
+    }
+    fault_set(fault, "field \"%s\": %s", name, why.text);
+    return false;
+}
+
+/* The same from text. Quotes make a string of what looks like a number. */
+static bool take_text(struct source *source, struct row_block *block, const struct row_text *text,
+                      struct fault *fault)
+{
+    struct field_entry *entry = field_table_take(&source->fields, text->name, fault);
+    uint32_t type;
+    struct fault why;
+    paua_value value;
+
+    if (entry == NULL) return false;
+    type = entry->made ? entry->type : text->quoted ? (uint32_t)PAUA_TYPE_STRING : 0;
+    if (value_from_text(&block->room, type, text->text, text->nbytes, &value, &why) &&
+        field_table_widen_text(&source->fields, entry, &value, &why)) {
+        *block_value(block, entry->name) = value;
+        return true;
+    }
+    fault_set(fault, "field \"%s\": %s", text->name, why.text);
+    return false;
+}
+
+static bool is_member_of_rows(const char *name)
+{
+    static const char *const known[] = {"key", "vector", "vectors", "document", "fields"};
+
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (strcmp(name, known[i]) == 0) return true;
+    return false;
+}
+
+static bool take_fields(struct source *source, struct row_block *block, const struct row *row,
+                        struct fault *fault)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)row->members, name, value)
+    {
+        if (!is_member_of_rows(name) && !take_value(source, block, name, value, fault))
+            return false;
+    }
+    json_object_foreach((json_t *)row->fields, name, value)
+    {
+        if (!take_value(source, block, name, value, fault)) return false;
+    }
+    for (size_t i = 0; i < row->text_count; i++)
+        if (!take_text(source, block, &row->texts[i], fault)) return false;
+    return true;
 }
 
 static enum row_result bad_row(const struct source *source, const struct fault *why,
@@ -124,10 +196,12 @@ enum row_result source_row(struct source *source, struct row_block *block, struc
     }
     if (result == ROW_OK) {
         if (!check_given(source, &row, &why) || !check_document(source, &row.document, &why) ||
-            !add_key(source, block, &row, &key, &why))
+            !take_fields(source, block, &row, &why) || !add_key(source, block, &row, &key, &why)) {
+            block_forget_values(block);
             result = bad_row(source, &why, fault);
-        else
+        } else {
             block_take(block, source->ordinal, row.given, row.document);
+        }
     }
     source->ordinal++;
     return result;

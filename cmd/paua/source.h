@@ -15,7 +15,10 @@ struct source {
     bool has_documents;
     uint64_t first_key;
     uint64_t ordinal; /* of the next row, over all files */
-    uint32_t given;   /* fields that the file's first row gave; 0 before it */
+    uint32_t given;   /* vectors that the file's first row gave */
+    bool given_known; /* a row has been read */
+    bool upsert;      /* rows may leave the vectors out */
+    struct field_table fields;
 };
 
 struct source_mark {

@@ -121,6 +121,12 @@ const char *human_bytes(uint64_t nbytes, char out[HUMAN_NBYTES])
     return out;
 }
 
+const char *human_rows(uint64_t count, char out[HUMAN_NBYTES])
+{
+    snprintf(out, HUMAN_NBYTES, "%llu row%s", (unsigned long long)count, count == 1 ? "" : "s");
+    return out;
+}
+
 double six_digits(double value)
 {
     char text[32];

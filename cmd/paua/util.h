@@ -41,6 +41,9 @@ double now_s(void);
 #define HUMAN_NBYTES 32
 const char *human_bytes(uint64_t nbytes, char out[HUMAN_NBYTES]);
 
+/* "1 row", "2 rows". Returns out. */
+const char *human_rows(uint64_t count, char out[HUMAN_NBYTES]);
+
 /* Rounded to six digits: more than any clock or disk is good for, and what a float holds. */
 double six_digits(double value);
 

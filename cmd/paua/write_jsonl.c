@@ -11,6 +11,7 @@
 #include "base64.h"
 #include "cli.h"
 #include "keys.h"
+#include "value.h"
 #include "vector.h"
 
 static const struct writer_format *const formats[] = {&writer_fvecs, &writer_npy, &writer_jsonl};
@@ -76,6 +77,26 @@ static void print_document(const struct writer_state *writer, const paua_bytes *
     free(text);
 }
 
+static void print_fields(const struct writer_state *writer, const paua_record *record,
+                         const char *separator)
+{
+    FILE *out = writer->out->stream;
+    bool any = false;
+
+    for (size_t f = 0; f < writer->field_count && record->values != NULL; f++) {
+        if (record->values[f].type == PAUA_TYPE_NULL) continue;
+        if (any)
+            fputc(',', out);
+        else
+            fprintf(out, "%s\"fields\":{", separator);
+        print_json(out, json_word(writer->fields[f].name));
+        fputc(':', out);
+        value_print_json(out, &record->values[f]);
+        any = true;
+    }
+    if (any) fputc('}', out);
+}
+
 static void jsonl_row(struct writer_state *writer, const paua_record *record)
 {
     FILE *out = writer->out->stream;
@@ -95,7 +116,9 @@ static void jsonl_row(struct writer_state *writer, const paua_record *record)
     if (record->document.data != NULL) {
         fprintf(out, "%s\"document\":", separator);
         print_document(writer, &record->document);
+        separator = ",";
     }
+    print_fields(writer, record, separator);
     fputs("}\n", out);
 }
 

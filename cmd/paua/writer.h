@@ -9,9 +9,11 @@
 struct writer_state {
     struct outfile *out;
     const paua_schema *schema;
-    size_t field;   /* of formats with one vector a row */
-    bool one_field; /* JSON lines: only this field */
-    bool no_vector; /* JSON lines: keys and documents only */
+    size_t field;             /* of formats with one vector a row */
+    bool one_field;           /* JSON lines: only this field */
+    bool no_vector;           /* JSON lines: keys and documents only */
+    const paua_field *fields; /* of the records' values */
+    size_t field_count;
     uint64_t rows;
 };
 

@@ -1,7 +1,8 @@
 # bash completion for paua
 # shellcheck shell=bash disable=SC2207
 
-_paua_collections()
+# _paua_names COMMAND...: what that command of the database at hand lists
+_paua_names()
 {
     local i dir=()
     for ((i = 1; i < ${#words[@]} - 1; i++)); do
@@ -10,8 +11,10 @@ _paua_collections()
         --dir=*) dir=(-d "${words[i]#--dir=}") ;;
         esac
     done
-    paua "${dir[@]}" ls --names 2>/dev/null
+    paua "${dir[@]}" "$@" --names 2>/dev/null
 }
+_paua_collections() { _paua_names ls; }
+_paua_histories() { _paua_names history ls; }
 
 _paua()
 {
@@ -49,6 +52,8 @@ _paua()
     search:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
     search:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
     search:--allowed) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    history:--format) COMPREPLY=($(compgen -W 'text ansi html jsonl' -- "$cur")); return ;;
+    history:--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     index:--kind) COMPREPLY=($(compgen -W 'vamana flat' -- "$cur")); return ;;
     bench:--base) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--query) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -57,12 +62,18 @@ _paua()
     bench:--precision) COMPREPLY=($(compgen -W 'fp32 fp16 int8 int4 int2' -- "$cur")); return ;;
     bench:--originals) COMPREPLY=($(compgen -W 'fp32 fp16 none' -- "$cur")); return ;;
     bench:--index) COMPREPLY=($(compgen -W 'vamana flat none' -- "$cur")); return ;;
+    bench:--stream) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    bench:--restore) COMPREPLY=($(compgen -W '16x80 256x120' -- "$cur")); return ;;
+    bench:--fixture) COMPREPLY=($(compgen -W 'plain-ascii repeated-indexed-style
+        repeated-rgb-style high-cardinality-rgb wide-unicode styled-blanks' -- "$cur")); return ;;
+    bench:--shape) COMPREPLY=($(compgen -W 'repeated distinct names sparse updates' -- "$cur"))
+        return ;;
     *:-d | *:--dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
     *:--durability) COMPREPLY=($(compgen -W 'full batch off' -- "$cur")); return ;;
     *:--verify) COMPREPLY=($(compgen -W 'full header' -- "$cur")); return ;;
     esac
     case $command in
-    '') options='create drop ls info import export get put rm search index optimize check backup bench version help' ;;
+    '') options='create drop ls info import export get put rm search index optimize check backup history bench version help' ;;
     create) options='--dim --metric --precision --originals --index --degree --list
         --occlusion --alpha --field --key --document' ;;
     ls) options='--names' ;;
@@ -78,9 +89,13 @@ _paua()
     optimize) options='--threads --progress' ;;
     check) options='--rebuild --progress' ;;
     backup) options='--link --progress' ;;
+    history) options='--names --plain --ansi --tail --from --lines --ignore-case --word --regex --fixed
+        --context --max --count --format --output --columns --rows --bytes --age --keep -i
+        -w -E -F -C -m -c -o' ;;
     bench) options='--base --query --truth --metric --precision --originals --index --degree
         --list --occlusion --alpha -k --ef --refine --lean --map-originals --threads --workers
-        --seconds --rows --csv --ms --keep' ;;
+        --seconds --rows --csv --ms --fixture --cols --chunk-rows --stream --small --restore
+        --keys --values --shape --keep' ;;
     esac
     if [[ $cur == -* ]]; then
         options+=' --dir --json --durability --no-mmap --verify --quiet --help'
@@ -94,7 +109,7 @@ _paua()
                 return
             fi
             ;;
-        help) options='create drop ls info import export get put rm search index optimize check backup bench version help' ;;
+        help) options='create drop ls info import export get put rm search index optimize check backup history bench version help' ;;
         index)
             if [[ ${words[cword - 2]} == index ]]; then
                 local IFS=$'\n'
@@ -103,7 +118,16 @@ _paua()
             fi
             [[ ${words[cword - 1]} != index ]] || options='create drop ls'
             ;;
-        bench) options='exact vectors write' ;;
+        history)
+            if [[ ${words[cword - 2]} == history && ${words[cword - 1]} != ls ]]; then
+                local IFS=$'\n'
+                COMPREPLY=($(compgen -W "$(_paua_histories)" -- "$cur"))
+                return
+            fi
+            [[ ${words[cword - 1]} != history ]] ||
+                options='ls info show search export import rm trim'
+            ;;
+        bench) options='exact history metadata vectors write' ;;
         esac
     fi
     COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -1,6 +1,6 @@
 # fish completion for paua
 
-function __paua_collections
+function __paua_names
     set -l words (commandline -opc)
     set -l dir
     for i in (seq (count $words))
@@ -11,7 +11,15 @@ function __paua_collections
                 set dir -d (string replace -- --dir= '' $words[$i])
         end
     end
-    paua $dir ls --names 2>/dev/null
+    paua $dir $argv --names 2>/dev/null
+end
+
+function __paua_collections
+    __paua_names ls
+end
+
+function __paua_histories
+    __paua_names history ls
 end
 
 complete -c paua -f
@@ -37,6 +45,7 @@ complete -c paua -n __fish_use_subcommand -a index -d 'create, drop and list the
 complete -c paua -n __fish_use_subcommand -a optimize -d 'merge segments, build indexes, give space back'
 complete -c paua -n __fish_use_subcommand -a check -d 'read everything and test every checksum'
 complete -c paua -n __fish_use_subcommand -a backup -d 'copy a consistent state while writes go on'
+complete -c paua -n __fish_use_subcommand -a history -d 'list, show, search, export and import terminal histories'
 complete -c paua -n __fish_use_subcommand -a bench -d 'measure this machine, with the bare machine beside it'
 complete -c paua -n __fish_use_subcommand -a version -d 'show the version and the instructions in use'
 complete -c paua -n __fish_use_subcommand -a help -d 'explain a command, with examples'
@@ -44,8 +53,9 @@ complete -c paua -n __fish_use_subcommand -a help -d 'explain a command, with ex
 complete -c paua -n '__fish_seen_subcommand_from drop info import export get put rm search optimize' -a '(__paua_collections)'
 complete -c paua -n '__fish_seen_subcommand_from index' -a 'create drop ls (__paua_collections)'
 complete -c paua -n '__fish_seen_subcommand_from import backup' -F
-complete -c paua -n '__fish_seen_subcommand_from help' -a 'create drop ls info import export get put rm search index optimize check backup bench version help'
-complete -c paua -n '__fish_seen_subcommand_from bench' -a 'exact vectors write'
+complete -c paua -n '__fish_seen_subcommand_from help' -a 'create drop ls info import export get put rm search index optimize check backup history bench version help'
+complete -c paua -n '__fish_seen_subcommand_from history' -a 'ls info show search export import rm trim (__paua_histories)'
+complete -c paua -n '__fish_seen_subcommand_from bench' -a 'exact history metadata vectors write'
 
 complete -c paua -n 'not __fish_seen_subcommand_from index; and __fish_seen_subcommand_from create' -l dim -x -d 'components of the vectors, 1 to 65535'
 complete -c paua -n 'not __fish_seen_subcommand_from index; and __fish_seen_subcommand_from create' -l metric -xa 'cosine l2 ip' -d 'distance of searches; default cosine'
@@ -114,6 +124,27 @@ complete -c paua -n '__fish_seen_subcommand_from index' -l alpha -x -d 'vamana: 
 complete -c paua -n '__fish_seen_subcommand_from index' -l threads -x -d 'create: at most N threads build; default all cores'
 complete -c paua -n '__fish_seen_subcommand_from index' -l progress -d 'create: show progress without a terminal too'
 
+complete -c paua -n '__fish_seen_subcommand_from history' -l names -d 'ls: names only, one a line'
+complete -c paua -n '__fish_seen_subcommand_from history' -l plain -d 'show: text only, also on a terminal'
+complete -c paua -n '__fish_seen_subcommand_from history' -l ansi -d 'show: with colours, also into a pipe'
+complete -c paua -n '__fish_seen_subcommand_from history' -l tail -x -d 'show, export: the last N rows only'
+complete -c paua -n '__fish_seen_subcommand_from history' -l from -x -d 'show, export: begin at this row'
+complete -c paua -n '__fish_seen_subcommand_from history' -l lines -x -d 'show, export: at most N rows'
+complete -c paua -n '__fish_seen_subcommand_from history' -l ignore-case -s i -d 'search: upper and lower case are the same'
+complete -c paua -n '__fish_seen_subcommand_from history' -l word -s w -d 'search: whole words only'
+complete -c paua -n '__fish_seen_subcommand_from history' -l regex -s E -d 'search: the pattern is a Perl-compatible regular expression'
+complete -c paua -n '__fish_seen_subcommand_from history' -l fixed -s F -d 'search: the pattern is text (the default)'
+complete -c paua -n '__fish_seen_subcommand_from history' -l context -s C -x -d 'search: N lines before and after each match too'
+complete -c paua -n '__fish_seen_subcommand_from history' -l max -s m -x -d 'search: at most N lines of each history'
+complete -c paua -n '__fish_seen_subcommand_from history' -l count -s c -d 'search: only how many lines match'
+complete -c paua -n '__fish_seen_subcommand_from history' -l format -xa 'text ansi html jsonl' -d 'export: text, ansi, html or jsonl; import: ansi or text'
+complete -c paua -n '__fish_seen_subcommand_from history' -l output -s o -rF -d 'export: to a file; default standard output'
+complete -c paua -n '__fish_seen_subcommand_from history' -l columns -x -d 'import: rows wrap at N columns; default 80'
+complete -c paua -n '__fish_seen_subcommand_from history' -l rows -x -d 'trim: keep the last N rows; import: limit of a new history'
+complete -c paua -n '__fish_seen_subcommand_from history' -l bytes -x -d 'trim: keep files of N bytes (k, M, G); import: limit of a new history'
+complete -c paua -n '__fish_seen_subcommand_from history' -l age -x -d 'trim: keep what is younger (s, m, h, d); import: limit of a new history'
+complete -c paua -n '__fish_seen_subcommand_from history' -l keep -d 'trim: from now on too: these are the history\'s limits'
+
 complete -c paua -n '__fish_seen_subcommand_from optimize' -l threads -x -d 'at most N threads build; default all cores'
 complete -c paua -n '__fish_seen_subcommand_from optimize' -l progress -d 'show progress without a terminal too'
 
@@ -142,7 +173,16 @@ complete -c paua -n '__fish_seen_subcommand_from bench' -l map-originals -d 'vec
 complete -c paua -n '__fish_seen_subcommand_from bench' -l threads -x -d 'exact: of the batch (1); vectors: of building (all cores)'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l workers -x -d 'vectors: threads that search at once; default 8'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'vectors: how long they do; default 30'
-complete -c paua -n '__fish_seen_subcommand_from bench' -l rows -x -d 'exact, vectors: only the first N rows of the base'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l rows -x -d 'exact, vectors: first N rows of the base; history, metadata: how many'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l csv -d 'vectors: print CSV; JSON follows only with --json'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l ms -x -d 'write: length of each run; default 3000'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l fixture -xa 'plain-ascii repeated-indexed-style repeated-rgb-style high-cardinality-rgb wide-unicode styled-blanks' -d 'history: what rows hold; default plain-ascii'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l cols -x -d 'history: columns of the terminal; default 120'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l chunk-rows -x -d 'history: rows of a page, at most 256, the default'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l stream -rF -d 'history: rows of a recorded stream instead of a fixture'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l small -d 'history: only the memory of one of four rows'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l restore -xa '16x80 256x120' -d 'history: only how long a cold page takes'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l keys -x -d 'metadata: keys; default 4'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l values -x -d 'metadata: values of a key; default 8'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l shape -xa 'repeated distinct names sparse updates' -d 'metadata: what values hold; default repeated'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l keep -d 'keep the database'

@@ -20,84 +20,17 @@
 #ifndef PAUA_PAUA_H
 #define PAUA_PAUA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <paua/paua_filter.h>
+#include <paua/paua_types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PAUA_API __attribute__((visibility("default")))
-
-#define PAUA_VERSION "0.1.0"
-
-/* One list makes the enum, the names and the messages. Numbers are ABI: append, never reuse. */
-#define PAUA_STATUS_LIST(X)                                                                        \
-    X(PAUA_EINVAL, -1, "argument out of range")                                                    \
-    X(PAUA_ENOMEM, -2, "out of memory")                                                            \
-    X(PAUA_EIO, -3, "the file system refused an operation")                                        \
-    X(PAUA_ECORRUPT, -4, "stored bytes break the format")                                          \
-    X(PAUA_EVERSION, -5, "written by a newer version of paua")                                     \
-    X(PAUA_EBUSY, -6, "another writer holds it")                                                   \
-    X(PAUA_ENOTFOUND, -7, "not found")                                                             \
-    X(PAUA_EEXISTS, -8, "already exists")                                                          \
-    X(PAUA_EREADONLY, -9, "opened read-only, or on a read-only medium")                            \
-    X(PAUA_ENOSPACE, -10, "no space left on the device")                                           \
-    X(PAUA_ECANCELED, -11, "canceled by the caller")                                               \
-    X(PAUA_ETIMEOUT, -12, "the time limit passed")                                                 \
-    X(PAUA_EFORKED, -13, "a handle was used in a forked child")                                    \
-    X(PAUA_ENOTSUP, -14, "not supported here")                                                     \
-    X(PAUA_EPOISONED, -15, "an earlier sync failed; close and reopen")                             \
-    X(PAUA_EPARTIAL, -16, "some rows were refused; see their own statuses")
-
-typedef enum paua_status {
-    PAUA_OK = 0,
-#define PAUA_X(name, number, text) name = number,
-    PAUA_STATUS_LIST(PAUA_X)
-#undef PAUA_X
-} paua_status;
-
-/* Text for a status; never NULL, never freed. Unknown numbers give "unknown status". */
-PAUA_API const char *paua_strstatus(int status);
-
-/* Version of the library that runs, e.g. "0.1.0"; static. */
-PAUA_API const char *paua_version(void);
-
-/* Instruction tier of the kernels that run: "avx512", "avx2", "neon" or "portable"; static. */
-PAUA_API const char *paua_tier(void);
-
-#define PAUA_NO_ROW UINT64_MAX
-
-/* What went wrong, in one line for a person: what, where, what to do. Written only on failure. */
-typedef struct paua_error {
-    paua_status status;
-    uint64_t row;      /* index in the caller's batch of the row at fault, or PAUA_NO_ROW */
-    char message[488]; /* NUL-terminated UTF-8, cut at a character's end if too long */
-} paua_error;
-
 typedef struct paua_db paua_db;
 typedef struct paua_collection paua_collection;
 typedef struct paua_hits paua_hits;
 typedef struct paua_cursor paua_cursor;
-
-/* Bytes with their length. data == NULL means "absent"; an empty value has data and nbytes 0. */
-typedef struct paua_bytes {
-    const void *data;
-    size_t nbytes;
-} paua_bytes;
-
-/* Asks a running call to stop. Zero-initialize; one may serve many calls. */
-typedef struct paua_cancel {
-    int32_t requested;
-} paua_cancel;
-
-/* Makes every call that was given this cancel return PAUA_ECANCELED soon. Any thread, any signal
- * handler. */
-PAUA_API void paua_cancel_request(paua_cancel *cancel);
-
-/* Called now and then, from the calling thread, by long work. what: static text, e.g. "merging". */
-typedef void (*paua_progress_fn)(void *arg, const char *what, uint64_t done, uint64_t total);
 
 /* ---------------------------------------------------------------------------------------------
  * Database */
@@ -276,6 +209,10 @@ typedef struct paua_schema {
     paua_document_kind document;
     const paua_vector_field *fields; /* the first is the default of searches */
     size_t field_count;              /* 1 to 16 */
+    const paua_field *columns;       /* fields of the rows besides; at most 1,024 */
+    size_t column_count;
+    bool dynamic; /* a write may bring new fields, with the type of their first value (strings and
+                     bytes: PAUA_TYPE_MIXED) */
 } paua_schema;
 
 /* Creates a collection and opens it.
@@ -300,7 +237,8 @@ PAUA_API paua_status paua_collection_drop(paua_db *db, const char *name, paua_er
 PAUA_API paua_status paua_collection_list(paua_db *db, void (*each)(void *arg, const char *name),
                                           void *arg, paua_error *err);
 
-/* The schema as created; owned by the handle, valid until it is closed. metric is never DEFAULT. */
+/* The schema as created; owned by the handle, valid until it is closed. metric is never DEFAULT.
+ * columns is NULL: fields come and go, see paua_field_list(). */
 PAUA_API const paua_schema *paua_collection_schema(const paua_collection *collection);
 PAUA_API const char *paua_collection_name(const paua_collection *collection);
 
@@ -323,17 +261,26 @@ typedef struct paua_vectors {
     size_t stride;
 } paua_vectors;
 
+/* One field of all rows of a write. */
+typedef struct paua_column {
+    const char *name;
+    const paua_value *values; /* keys.count; PAUA_TYPE_NONE: not given for this row */
+} paua_column;
+
 typedef struct paua_rows {
     size_t size;
     paua_keys keys;              /* PAUA_KEY_VECTOR: only count is used; the key is in vectors */
     const paua_vectors *vectors; /* one entry a vector field, in the schema's order */
     size_t vectors_count;        /* fields given: 0 to the schema's field_count */
     const paua_bytes *documents; /* keys.count entries, or NULL for none */
+    const paua_column *columns;  /* fields given, in any order; names distinct */
+    size_t column_count;
 } paua_rows;
 
 typedef struct paua_write_opts {
     size_t size;
     bool all_or_nothing; /* one bad row refuses the whole batch */
+    bool replace_fields; /* upsert and update: fields not given become NULL */
 } paua_write_opts;
 
 /* The four writes. Each row has its own result: row_status (keys.count entries, may be NULL)
@@ -342,8 +289,9 @@ typedef struct paua_write_opts {
  *
  *   insert   the key must be new (PAUA_EEXISTS); every vector field must be given.
  *   upsert   inserts, or replaces what is given and keeps what is not.
- *   update   the key must exist (PAUA_ENOTFOUND); replaces what is given. It costs what an insert
- *            does: the row is written anew, with what is kept copied.
+ *   update   the key must exist (PAUA_ENOTFOUND); replaces what is given. With a vector or a
+ *            document it costs what an insert does: the row is written anew, with what is kept
+ *            copied. Fields alone are patched: the row stays where it is.
  *   delete   the key must exist (PAUA_ENOTFOUND).
  *
  * At most 1,048,576 rows a call (PAUA_EINVAL).
@@ -432,12 +380,16 @@ typedef struct paua_record {
     paua_key key;
     const float *const *vectors; /* one a field, to its dim floats; NULL if not asked */
     paua_bytes document;         /* data == NULL: none, or not asked */
+    const paua_value *values;    /* one a field of paua_cursor_fields(); type NULL if absent */
 } paua_record;
 
 typedef struct paua_read_opts {
     size_t size;
     bool no_vectors;
     bool no_document;
+    bool no_values;
+    const char *const *fields; /* only these, in this order; NULL: all, by their making */
+    size_t field_count;
 } paua_read_opts;
 
 /* Reads rows by key, in the order of keys, from one snapshot: as many records as keys. */
@@ -455,6 +407,63 @@ PAUA_API paua_status paua_cursor_next(paua_cursor *cursor, const paua_record **r
                                       paua_error *err);
 PAUA_API void paua_cursor_close(paua_cursor *cursor);
 
+/* The fields whose values records carry; owned by the cursor. */
+PAUA_API const paua_field *paua_cursor_fields(const paua_cursor *cursor, size_t *count);
+
+/* ---------------------------------------------------------------------------------------------
+ * Fields and filters: see paua_filter.h for how a filter is made. */
+
+typedef struct paua_query_opts {
+    size_t size;
+    const paua_filter *filter; /* NULL: every row */
+    const char *order_by;      /* a field; NULL: oldest first. Ties: oldest first */
+    bool descending;           /* NULL values come last either way */
+    uint64_t offset;           /* rows to skip */
+    uint64_t limit;            /* 0: no limit */
+    paua_read_opts read;       /* its size may be 0 */
+    const paua_cancel *cancel;
+} paua_query_opts;
+
+/* The rows that a filter finds, from one snapshot. PAUA_EINVAL: filter, or order by an array. */
+PAUA_API paua_status paua_query(paua_collection *collection, const paua_query_opts *opts,
+                                paua_cursor **cursor, paua_error *err);
+
+/* How many rows a filter finds (NULL: all). */
+PAUA_API paua_status paua_count(paua_collection *collection, const paua_filter *filter,
+                                uint64_t *count, paua_error *err);
+
+/* Deletes the rows that a filter finds (NULL is PAUA_EINVAL), all in one commit. *deleted (may be
+ * NULL) receives how many. */
+PAUA_API paua_status paua_delete_where(paua_collection *collection, const paua_filter *filter,
+                                       uint64_t *deleted, paua_error *err);
+
+/* Adds a field (NULL in every row so far), renames one, changes its type, drops one; online, each
+ * in one commit. PAUA_EEXISTS, PAUA_ENOTFOUND, PAUA_EINVAL, and as for a write. retype: every
+ * stored value must convert without loss (strings to numbers and timestamps by parsing, anything to
+ * strings by formatting); the first that does not refuses the change. */
+PAUA_API paua_status paua_field_add(paua_collection *collection, const paua_field *field,
+                                    paua_error *err);
+PAUA_API paua_status paua_field_rename(paua_collection *collection, const char *name,
+                                       const char *new_name, paua_error *err);
+PAUA_API paua_status paua_field_retype(paua_collection *collection, const char *name, uint32_t type,
+                                       paua_error *err);
+PAUA_API paua_status paua_field_drop(paua_collection *collection, const char *name,
+                                     paua_error *err);
+
+typedef struct paua_field_info {
+    paua_field field;  /* the name lives until the callback returns */
+    uint64_t distinct; /* at most so many distinct values: summed over segments */
+    uint64_t nulls;    /* stored rows without a value */
+    uint64_t nbytes;   /* on disk in segments; in memory in the tail */
+    uint64_t patches;  /* values that replace others until the next optimize */
+    uint32_t constant, sparse, packed, raw, unrepeated; /* chunks of each kind */
+} paua_field_info;
+
+/* Calls `each` for each field, in the order of their making. */
+PAUA_API paua_status paua_field_list(paua_collection *collection,
+                                     void (*each)(void *arg, const paua_field_info *info),
+                                     void *arg, paua_error *err);
+
 typedef struct paua_search_opts {
     size_t size;
     uint32_t k;         /* 1 to 2^31-1 rows wanted; 0 is PAUA_EINVAL */
@@ -470,6 +479,9 @@ typedef struct paua_search_opts {
     bool refine;       /* int8, int4, int2: compare the best candidates with their originals */
     uint32_t ef;       /* vamana: candidates kept, at least k; default max(200, 2 k) */
     const char *index; /* name of the index to use; NULL: the field's first */
+    const paua_filter *filter; /* only rows for which it is true; NULL: all */
+    const char *group_by;      /* a field: at most group_size rows of each of its values */
+    uint32_t group_size;       /* default 1 */
 } paua_search_opts;
 
 typedef struct paua_hit {
@@ -507,6 +519,28 @@ PAUA_API size_t paua_hits_count(const paua_hits *hits, size_t query);
 /* The i-th nearest of a query; query and i must be in range. */
 PAUA_API paua_hit paua_hits_at(const paua_hits *hits, size_t query, size_t i);
 
+/* The value of a field of a hit, from the snapshot that was searched; borrowed until the hits are
+ * searched again or closed. PAUA_ENOTFOUND: no such field. */
+PAUA_API paua_status paua_hits_value(paua_hits *hits, size_t query, size_t i, const char *field,
+                                     paua_value *value, paua_error *err);
+
+/* How a search went. */
+typedef struct paua_plan {
+    size_t size;
+    uint64_t rows;         /* live rows searched through */
+    uint64_t matched;      /* that the filter and the allowed keys let pass */
+    uint32_t segments;     /* by how they were searched: */
+    uint32_t walked;       /* ... through a graph */
+    uint32_t scanned;      /* ... by comparing codes of rows that match */
+    uint32_t compared;     /* ... by comparing originals */
+    uint32_t walked_short; /* walks that ended short, and were done again by scanning */
+    double filter_us;      /* time that the filter took */
+    char reason[160];      /* why, for a person */
+} paua_plan;
+
+/* Tells how the search that filled these hits went; plan->size is set by the caller. */
+PAUA_API paua_status paua_hits_plan(const paua_hits *hits, paua_plan *plan, paua_error *err);
+
 /* Reads the document of a hit, from the snapshot that was searched. Borrowed until the next call on
  * these hits. */
 PAUA_API paua_status paua_hits_document(paua_hits *hits, size_t query, size_t i,
@@ -529,6 +563,8 @@ typedef struct paua_stats {
     uint64_t graph_nbytes;    /* on disk: graphs */
     uint64_t mapped_nbytes;   /* address space mapped, resident or not */
     uint64_t heap_nbytes;     /* on the heap: tail keys and tables, deletions, file tables */
+    uint64_t column_nbytes;   /* on disk: columns */
+    uint64_t patches;         /* field values that replace others until the next optimize */
 } paua_stats;
 
 PAUA_API paua_status paua_collection_stats(paua_collection *collection, paua_stats *stats,

@@ -10,11 +10,11 @@
  *           is sealed and never changes. Pages that nobody reads are compressed by idle visits.
  * Status    Calls that can fail return paua_status: 0, or negative and then nothing changed and no
  *           out-parameter was written; the last parameter, if not NULL, tells a person why.
- * Threads   A paua_history belongs to one thread at a time, and so does each view, reflow and
- *           search. Different views may be used in different threads, also while the owner appends
- *           to the history, calls idle, or closes it.
+ * Threads   A paua_history belongs to one thread at a time, with its importers, and so does each
+ *           view, reflow and search. Different views may be used in different threads, also while
+ *           the owner appends to the history, calls idle, or closes it.
  * Lifetime  Views outlive the history, and eviction does not touch them. The allocator's functions
- *           must stay callable until the last history, view, reflow and search is closed.
+ *           must stay callable until the last history, view, reflow, search and importer is closed.
  * Rows out  A paua_history_row borrows: its pointers are valid until the next call on the view (or
  *           reflow) it came from, or until the callback that received it returns. */
 #ifndef PAUA_PAUA_HISTORY_H
@@ -206,7 +206,8 @@ PAUA_API paua_status paua_history_append(paua_history *history, const paua_histo
 
 /* Visits at most max_pages sealed pages that are not compressed, in turn. A page that was not read
  * since the visit before is compressed, or, if it has been once already, its restored copy is
- * dropped. The newest page is left alone.
+ * dropped. The newest page is left alone. The second call in a row without an append between gives
+ * back the tail's spare memory.
  *
  *   left   if not NULL, receives how many pages could still be worked on by further calls
  *
@@ -214,8 +215,9 @@ PAUA_API paua_status paua_history_append(paua_history *history, const paua_histo
 PAUA_API paua_status paua_history_idle(paua_history *history, size_t max_pages, size_t *left,
                                        paua_error *err);
 
-/* Makes all sealed pages cold at once and gives back the tail's spare memory: for a pane that gets
- * hidden. Errors: PAUA_ENOMEM (what was done before stays done). */
+/* Makes all pages cold at once, the newest and a tail of 64 rows or more with them, and gives back
+ * the tail's spare memory: for a pane that gets hidden. Errors: PAUA_ENOMEM (what was done before
+ * stays done). */
 PAUA_API paua_status paua_history_go_cold(paua_history *history, paua_error *err);
 
 typedef struct paua_history_stats {
@@ -358,6 +360,58 @@ PAUA_API paua_status paua_history_view_export(paua_history_view *view,
                                               paua_error *err);
 
 /* ---------------------------------------------------------------------------------------------
+ * Import: rows out of a stream of text */
+
+#define PAUA_HISTORY_IMPORT_COLUMNS_MAX 4096u
+
+typedef enum paua_history_import_kind {
+    PAUA_HISTORY_IMPORT_TEXT = 0, /* lines that end in LF, tabs filled with spaces; other control
+                                     characters are left out */
+    PAUA_HISTORY_IMPORT_ANSI      /* as a terminal shows it whose rows only move up: SGR, OSC 8, CR,
+                                     BS, tabs, EL; all other sequences do nothing */
+} paua_history_import_kind;
+
+/* Takes a row, as paua_history_append does; borrowed for the call. What fails ends the import. */
+typedef paua_status (*paua_history_import_fn)(void *arg, const paua_history_new_row *row,
+                                              paua_error *err);
+
+typedef struct paua_history_import_opts {
+    size_t size;
+    paua_history_import_kind kind;
+    uint32_t columns; /* at which rows wrap, softly: 2 to PAUA_HISTORY_IMPORT_COLUMNS_MAX;
+                         default 80 */
+    int64_t time_ms;  /* of every row; 0: as the row before */
+    paua_history_import_fn append; /* default: to the history */
+    void *append_arg;
+} paua_history_import_opts;
+
+typedef struct paua_history_importer paua_history_importer;
+
+/* Begins an import.
+ *
+ *   history  where rows go, and whose allocator is used; must stay open; may be used in between.
+ *            NULL: rows go to opts->append, memory comes from malloc()
+ *
+ * Errors: PAUA_EINVAL (kind or columns out of range, neither history nor append), PAUA_ENOMEM. */
+PAUA_API paua_status paua_history_importer_open(paua_history *history,
+                                                const paua_history_import_opts *opts,
+                                                paua_history_importer **importer, paua_error *err);
+
+/* The next bytes, any number: the rows are the same however a stream is cut. No bytes are invalid:
+ * what is not UTF-8 becomes U+FFFD, one for each maximal subpart.
+ * Errors: PAUA_ENOMEM, and those of append. The importer can then only be closed, and says the same
+ * again; rows appended before stay. Cost: about 4 ns a byte of plain text. */
+PAUA_API paua_status paua_history_importer_feed(paua_history_importer *importer, const void *bytes,
+                                                size_t nbytes, paua_error *err);
+
+/* The stream is over: appends the last row if no LF has ended it. A new stream can follow.
+ * Errors: as for feed. */
+PAUA_API paua_status paua_history_importer_finish(paua_history_importer *importer, paua_error *err);
+
+/* Forgets a row that was begun. NULL does nothing. */
+PAUA_API void paua_history_importer_close(paua_history_importer *importer);
+
+/* ---------------------------------------------------------------------------------------------
  * Reflow: the same lines at another width */
 
 /* Lays out rows first .. first + count - 1 (whole logical lines) anew; no page is rewritten.
@@ -391,7 +445,7 @@ typedef struct paua_history_search_opts {
     size_t size;
     const char *pattern; /* UTF-8, 1 to 4,096 bytes; copied */
     size_t pattern_nbytes;
-    bool ignore_case; /* full case folding: also finds STRASSE as "straße" */
+    bool ignore_case; /* full case folding: also finds STRASSE as "straße"; regex: simple folding */
     bool whole_word;  /* no letter, digit or underscore on either side */
     bool backward;    /* newest first */
     bool rows_only;   /* a match lies in one row; otherwise it may run over soft wraps */
@@ -399,6 +453,9 @@ typedef struct paua_history_search_opts {
     uint64_t from;
     int64_t since_ms; /* rows of this time or later; 0: all */
     int64_t until_ms; /* rows of this time or earlier; 0: all */
+    bool regex; /* a Perl-compatible regular expression (PCRE2, with Unicode properties); ^ and
+                         $ are the ends of a line, or of a row with rows_only; matches are never
+                         empty */
 } paua_history_search_opts;
 
 /* A piece of a match: columns [begin, end) of a row. */
@@ -423,16 +480,18 @@ typedef enum paua_history_found {
 } paua_history_found;
 
 /* Prepares a search; nothing is read yet but what a time range needs. The view may be closed.
- * Matches do not overlap. Errors: PAUA_EINVAL (pattern empty, too long, invalid UTF-8 or with a
- * control character), PAUA_ECORRUPT (a page at the end of the time range is damaged), PAUA_ENOMEM.
- * */
+ * Matches do not overlap. Errors: PAUA_EINVAL (pattern empty, too long, invalid UTF-8, with a
+ * control character, or no regular expression: the message says at which byte, and why),
+ * PAUA_ENOTSUP (regex, of a library built without), PAUA_ECORRUPT (a page at the end of the time
+ * range is damaged), PAUA_ENOMEM. */
 PAUA_API paua_status paua_history_search_open(const paua_history_view *view,
                                               const paua_history_search_opts *opts,
                                               paua_history_search **search, paua_error *err);
 
 /* Goes on until the next match, the end, or about max_rows rows (0: no bound). Holds one restored
  * page at a time. A damaged page is skipped and counted in *damaged_rows, if that is not NULL.
- * Errors: PAUA_ENOMEM; the search can then be continued. */
+ * Errors: PAUA_ETIMEOUT (a regular expression takes too many steps on one line, whose row is in
+ * err->row; that line is passed over), PAUA_ENOMEM. The search can then be continued. */
 PAUA_API paua_status paua_history_search_next(paua_history_search *search, uint64_t max_rows,
                                               paua_history_found *found, paua_history_match *match,
                                               uint64_t *damaged_rows, paua_error *err);

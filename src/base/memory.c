@@ -45,6 +45,8 @@ void *mem_alloc(size_t nbytes)
     return block != NULL ? block : malloc(nbytes > 0 ? nbytes : 1);
 }
 
+void *mem_plain(size_t nbytes) { return refused() ? NULL : malloc(nbytes > 0 ? nbytes : 1); }
+
 void *mem_zalloc(size_t count, size_t nbytes)
 {
     void *block = NULL;

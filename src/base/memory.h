@@ -16,6 +16,9 @@ void *mem_dup(const void *bytes, size_t nbytes);
 void *mem_trim(void *block, size_t alignment, size_t nbytes);
 void mem_free(void *block);
 
+/* For what a user of the library is to free(): malloc's own block, whatever its size. */
+void *mem_plain(size_t nbytes);
+
 /* Grows *block (elements of `each` bytes, *capacity of them) to hold at least `needed`, doubling.
  * Returns 0, or -1 with nothing changed. */
 int mem_grow(void **block, size_t *capacity, size_t needed, size_t each);

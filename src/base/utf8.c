@@ -1,14 +1,13 @@
 /* utf8.c - see RFC 3629, section 4; the second byte's range depends on the first. */
 #include "base/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-/* Length of the character at `at`, of which `left` bytes can be read; 0 if it is not valid. */
-static size_t character_nbytes(const uint8_t *at, size_t left)
+size_t utf8_character(const void *bytes, size_t left)
 {
+    const uint8_t *at = bytes;
     uint8_t lead = at[0], low = 0x80, high = 0xBF;
     size_t nbytes;
 
@@ -40,9 +39,33 @@ size_t utf8_valid_prefix(const void *bytes, size_t length)
             memcpy(&word, text + at, sizeof word);
             if ((word & HIGH_BITS) == 0) step = sizeof word;
         }
-        if (step == 0) step = character_nbytes(text + at, length - at);
+        if (step == 0) step = utf8_character(text + at, length - at);
         if (step == 0) return at;
         at += step;
     }
     return length;
+}
+
+uint32_t utf8_encode(uint32_t point, char *to)
+{
+    if (point < 0x80) {
+        to[0] = (char)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        to[0] = (char)(0xC0 | point >> 6);
+        to[1] = (char)(0x80 | (point & 0x3F));
+        return 2;
+    }
+    if (point < 0x10000) {
+        to[0] = (char)(0xE0 | point >> 12);
+        to[1] = (char)(0x80 | (point >> 6 & 0x3F));
+        to[2] = (char)(0x80 | (point & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | point >> 18);
+    to[1] = (char)(0x80 | (point >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (point >> 6 & 0x3F));
+    to[3] = (char)(0x80 | (point & 0x3F));
+    return 4;
 }

@@ -10,6 +10,8 @@
 
 #define MAGIC 0x54414250u /* "PBAT" */
 #define VERSION 1u
+#define VERSION_COLUMNS 2u
+#define AT_VERSION 4u
 #define LENGTH_NBYTES 4u
 #define ROW_ID_NBYTES 8u
 
@@ -91,7 +93,7 @@ paua_status batch_encode(const struct batch *batch, struct writer *w)
     assert(numbers_valid(batch) && keys_valid);
     assert(lengths_valid(batch) && deletes_valid(batch));
     (void)keys_valid;
-    record_begin(w, MAGIC, VERSION);
+    record_begin(w, MAGIC, batch->columns.data == NULL ? VERSION : VERSION_COLUMNS);
     writer_u32(w, batch->collection);
     writer_u64(w, batch->sequence);
     writer_u64(w, batch->durable_sequence);
@@ -109,6 +111,10 @@ paua_status batch_encode(const struct batch *batch, struct writer *w)
     if (batch->has_documents)
         writer_bytes(w, batch->lengths, (size_t)batch->row_count * LENGTH_NBYTES);
     writer_bytes(w, batch->deletes, (size_t)batch->delete_count * ROW_ID_NBYTES);
+    if (batch->columns.data != NULL) {
+        writer_u32(w, (uint32_t)batch->columns.nbytes);
+        writer_bytes(w, batch->columns.data, batch->columns.nbytes);
+    }
     return record_end(w);
 }
 
@@ -145,11 +151,25 @@ static bool take_numbers(struct reader *r, struct batch *batch)
     return !r->short_read && numbers_valid(batch);
 }
 
+static bool has_columns(const uint8_t *bytes, size_t length)
+{
+    return length >= RECORD_HEADER_NBYTES && bytes_get(bytes + AT_VERSION, 2) == VERSION_COLUMNS;
+}
+
+static bool take_columns(struct reader *r, struct batch *batch)
+{
+    batch->columns.nbytes = reader_u32(r);
+    batch->columns.data = reader_bytes(r, batch->columns.nbytes);
+    return batch->columns.data != NULL &&
+           batch_columns_valid(batch->columns.data, batch->columns.nbytes, batch->row_count);
+}
+
 paua_status batch_decode(const void *bytes, size_t length, struct batch *batch)
 {
     struct batch draft = {0};
     struct reader r;
-    paua_status status = record_open(bytes, length, MAGIC, VERSION, &r);
+    bool columns = has_columns(bytes, length);
+    paua_status status = record_open(bytes, length, MAGIC, columns ? VERSION_COLUMNS : VERSION, &r);
 
     assert(batch != NULL);
     if (status != PAUA_OK) return status;
@@ -161,6 +181,7 @@ paua_status batch_decode(const void *bytes, size_t length, struct batch *batch)
         draft.lengths = reader_bytes(&r, (uint64_t)draft.row_count * LENGTH_NBYTES);
     if (draft.delete_count > 0)
         draft.deletes = reader_bytes(&r, (uint64_t)draft.delete_count * ROW_ID_NBYTES);
+    if (columns && !take_columns(&r, &draft)) return PAUA_ECORRUPT;
     if (r.short_read || r.at != r.end) return PAUA_ECORRUPT;
     if (!lengths_valid(&draft) || !deletes_valid(&draft)) return PAUA_ECORRUPT;
 

@@ -5,7 +5,8 @@
  * u32 delete_count, u8 key_kind, u8 has_documents, u8 field_count, u8 reserved 0; then field_count
  * extents and, with has_documents, one more for the heap; then the keys (u64 each, or u16 length
  * and bytes; nothing for vector keys); then, with has_documents, row_count u32 document lengths
- * (BATCH_NO_DOCUMENT: none); then delete_count row ids (u64, strictly rising).
+ * (BATCH_NO_DOCUMENT: none); then delete_count row ids (u64, strictly rising). A write of fields is
+ * a record of version 2, which has u32 length and bytes of batch_columns.h besides.
  * An extent is u64 offset, u64 nbytes, u32 crc32c of the bytes. */
 #ifndef PAUA_CODEC_BATCH_H
 #define PAUA_CODEC_BATCH_H
@@ -13,6 +14,7 @@
 #include <paua/paua.h>
 
 #include "base/bytes.h"
+#include "codec/batch_columns.h"
 
 #define BATCH_NO_DOCUMENT UINT32_MAX
 
@@ -42,6 +44,7 @@ struct batch {
     size_t keys_nbytes;
     const uint8_t *lengths; /* row_count x u32 little-endian, or NULL */
     const uint8_t *deletes; /* delete_count x u64 little-endian, or NULL */
+    paua_bytes columns;     /* of batch_columns.h; data NULL: no fields were written */
 };
 
 /* Appends one key in the stored form to a writer that collects batch.keys. */

@@ -28,9 +28,10 @@
 
 const char *file_kind_suffix(enum file_kind kind)
 {
-    static const char *const suffixes[] = {".f32", ".f16", ".heap", ".keys", ".codes", ".graph"};
+    static const char *const suffixes[] = {".f32",   ".f16",   ".heap",    ".keys",
+                                           ".codes", ".graph", ".columns", ".pages"};
 
-    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_GRAPH);
+    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_PAGES);
     return suffixes[kind - FILE_VECTORS_F32];
 }
 
@@ -40,9 +41,9 @@ static bool header_valid(const struct file_header *header)
                                 : header->kind == FILE_VECTORS_F16 ? 2
                                                                    : 0;
 
-    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_GRAPH) return false;
+    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_PAGES) return false;
     if (header->number < 1 || header->collection < 1) return false;
-    if (header->kind == FILE_HEAP || header->kind == FILE_KEYS)
+    if (header->kind == FILE_HEAP || header->kind == FILE_KEYS || header->kind >= FILE_COLUMNS)
         return header->field == 0 && header->row_nbytes == 0 && header->dim == 0;
     if (header->field >= PAUA_VECTOR_FIELDS_MAX) return false;
     if (header->dim < 1 || header->dim > PAUA_DIM_MAX) return false;

@@ -29,10 +29,12 @@ enum file_kind {
     FILE_HEAP = 3,
     FILE_KEYS = 4,
     FILE_CODES = 5,
-    FILE_GRAPH = 6
+    FILE_GRAPH = 6,
+    FILE_COLUMNS = 7,
+    FILE_PAGES = 8 /* of a history: no footer, see archive/page_file.h */
 };
 
-/* ".f32", ".f16", ".heap", ".keys", ".codes", ".graph" */
+/* ".f32", ".f16", ".heap", ".keys", ".codes", ".graph", ".columns", ".pages" */
 const char *file_kind_suffix(enum file_kind kind);
 
 struct file_header {
@@ -62,17 +64,18 @@ enum section_id {
     SECTION_MODEL = 10,
     SECTION_MEAN = 11,
     SECTION_ROTATED_MEAN = 12,
-    SECTION_MATRIX_BF16 = 13,
     SECTION_MATRIX_S8 = 14,
     SECTION_MATRIX_SCALE = 15,
-    SECTION_MATRIX_SUMS = 16,
     SECTION_WALK = 17,
     SECTION_WALK_FACTORS = 18,
     SECTION_REFINE = 19,
     SECTION_REFINE_FACTORS = 20,
     SECTION_GRAPH = 21,
     SECTION_NEIGHBOURS = 22,
-    SECTION_COPIES = 23
+    SECTION_COPIES = 23,
+    /* columns: see column/column_file.h */
+    SECTION_COLUMNS = 24,
+    SECTION_COLUMN_DIRECTORY = 25
 };
 
 struct section {

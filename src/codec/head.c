@@ -20,7 +20,6 @@ static bool head_valid(const struct head *head)
     if (head->tail_first_row > head->next_row) return false;
     if (head->first_sequence < 1) return false;
     if (head->first_sequence - 1 > head->last_sequence) return false;
-    if (head->segment_count == 0 && head->segments_digest != 0) return false;
 
     /* The tail's files come and go together. */
     for (uint32_t i = 1; i < head->field_count; i++)

@@ -18,7 +18,7 @@ struct head {
     uint64_t tail_vectors[PAUA_VECTOR_FIELDS_MAX]; /* file numbers; 0: the tail has no files yet */
     uint64_t tail_heap;                            /* file number; 0 without documents */
     uint32_t segment_count;
-    uint32_t segments_digest; /* head_digest() over all segments in order */
+    uint32_t segments_digest; /* head_digest() over all segments in order, and fields */
 };
 
 paua_status head_encode(const struct head *head, struct writer *w);

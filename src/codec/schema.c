@@ -1,11 +1,10 @@
 /* schema.c - a collection's description as stored.
  *
  * Fields of the record "PSCH", version 1:
- *   u32 incompat (feature bits, none known yet), u32 collection, u8 key kind, u8 document kind,
- *   u8 field count, u8 reserved 0, name;
- *   then for each field: u32 dim, u8 metric, u8 precision, u8 originals, u8 reserved 0, name.
- * A name is u8 length and bytes. Kinds, metrics, precisions and originals are the numbers of the
- * public enums, which are therefore part of the format. */
+ *   u32 incompat (feature bits: 1 columns, 2 dynamic), u32 collection, u8 key kind, u8 document
+ * kind, u8 field count, u8 reserved 0, name; then for each field: u32 dim, u8 metric, u8 precision,
+ * u8 originals, u8 reserved 0, name. A name is u8 length and bytes. Kinds, metrics, precisions and
+ * originals are the numbers of the public enums, which are therefore part of the format. */
 #include "codec/schema.h"
 
 #include <string.h>
@@ -15,7 +14,9 @@
 
 #define MAGIC 0x48435350u /* "PSCH" */
 #define VERSION 1u
-#define INCOMPAT_KNOWN 0u
+#define INCOMPAT_COLUMNS 1u
+#define INCOMPAT_DYNAMIC 2u
+#define INCOMPAT_KNOWN (INCOMPAT_COLUMNS | INCOMPAT_DYNAMIC)
 
 size_t schema_component_nbytes(const struct schema_field *field)
 {
@@ -57,6 +58,7 @@ static bool schema_valid(const struct schema *schema)
     if (schema->collection < 1) return false;
     if (schema->key_kind > PAUA_KEY_VECTOR) return false;
     if (schema->document > PAUA_DOCUMENT_NONE) return false;
+    if (schema->dynamic && !schema->columns) return false;
     if (schema->field_count < 1 || schema->field_count > PAUA_VECTOR_FIELDS_MAX) return false;
     if (!schema_name_valid(schema->name)) return false;
     for (uint32_t i = 0; i < schema->field_count; i++)
@@ -76,7 +78,8 @@ paua_status schema_encode(const struct schema *schema, struct writer *w)
 {
     assert(schema_valid(schema));
     record_begin(w, MAGIC, VERSION);
-    writer_u32(w, INCOMPAT_KNOWN);
+    writer_u32(w,
+               (schema->columns ? INCOMPAT_COLUMNS : 0) | (schema->dynamic ? INCOMPAT_DYNAMIC : 0));
     writer_u32(w, schema->collection);
     writer_u8(w, (uint8_t)schema->key_kind);
     writer_u8(w, (uint8_t)schema->document);
@@ -121,11 +124,15 @@ paua_status schema_decode(const void *bytes, size_t length, struct schema *schem
 {
     struct schema draft = {0};
     struct reader r;
+    uint32_t incompat;
     paua_status status = record_open(bytes, length, MAGIC, VERSION, &r);
 
     assert(schema != NULL);
     if (status != PAUA_OK) return status;
-    if ((reader_u32(&r) & ~INCOMPAT_KNOWN) != 0) return PAUA_EVERSION;
+    incompat = reader_u32(&r);
+    if ((incompat & ~INCOMPAT_KNOWN) != 0) return PAUA_EVERSION;
+    draft.columns = (incompat & INCOMPAT_COLUMNS) != 0;
+    draft.dynamic = (incompat & INCOMPAT_DYNAMIC) != 0;
     draft.collection = reader_u32(&r);
     draft.key_kind = (paua_key_kind)reader_u8(&r);
     draft.document = (paua_document_kind)reader_u8(&r);

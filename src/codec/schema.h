@@ -20,6 +20,8 @@ struct schema {
     char name[PAUA_NAME_NBYTES_MAX + 1];
     paua_key_kind key_kind;
     paua_document_kind document;
+    bool columns; /* its rows may have fields: a paua that knows none must not touch it */
+    bool dynamic; /* writes may bring new fields; implies columns */
     uint32_t field_count;
     struct schema_field fields[PAUA_VECTOR_FIELDS_MAX];
 };

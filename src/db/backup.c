@@ -15,6 +15,7 @@
 #include "codec/manifest.h"
 #include "db/db.h"
 #include "db/files.h"
+#include "db/histories.h"
 
 #define TRIES 20
 
@@ -138,6 +139,17 @@ static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
     return a.index == 0 ? id_each(&b->coded, CODED_ID(a.segment, a.field), record) : PAUA_OK;
 }
 
+static paua_status columns_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct backup *b = arg;
+    struct column_ref ref;
+    paua_status status = column_ref_decode(record.data, record.nbytes, &ref);
+
+    (void)id;
+    if (status == PAUA_OK) item_add(b, ref.file.number, FILE_COLUMNS, ref.file.nbytes, true);
+    return status;
+}
+
 static paua_status tail_list(struct backup *b, const struct head *head)
 {
     uint64_t rows = head->next_row - head->tail_first_row;
@@ -174,7 +186,24 @@ static paua_status collection_list(struct backup *b, uint32_t number)
     if (status == PAUA_OK)
         status = catalog_each(b->catalog, TABLE_SEGMENT, CATALOG_ID(number, 0),
                               CATALOG_ID(number, CATALOG_LOW_MAX), segment_each, b, NULL);
+    if (status == PAUA_OK)
+        status = catalog_each(b->catalog, TABLE_COLUMNS, CATALOG_ID(number, 0),
+                              CATALOG_ID(number, CATALOG_LOW_MAX), columns_each, b, NULL);
     return status == PAUA_OK ? tail_list(b, &head) : status;
+}
+
+static paua_status pages_each(void *arg, uint64_t number, uint64_t nbytes, bool last)
+{
+    item_add(arg, number, FILE_PAGES, nbytes, !last);
+    return PAUA_OK;
+}
+
+static paua_status history_list(struct backup *b, uint32_t number)
+{
+    struct history_record record;
+    paua_status status = archive_record(b->catalog, number, &record, NULL);
+
+    return status == PAUA_OK ? history_files(b->catalog, &record, pages_each, b, NULL) : status;
 }
 
 static paua_status files_list(struct backup *b, paua_error *err)
@@ -186,6 +215,11 @@ static paua_status files_list(struct backup *b, paua_error *err)
     b->count = 0;
     for (size_t i = 0; i < ids.count && status == PAUA_OK; i++)
         status = collection_list(b, (uint32_t)ids.items[i]);
+    ids.count = 0;
+    if (status == PAUA_OK)
+        status = catalog_each(b->catalog, TABLE_HISTORY, 0, INT64_MAX, id_each, &ids, NULL);
+    for (size_t i = 0; i < ids.count && status == PAUA_OK; i++)
+        status = history_list(b, (uint32_t)ids.items[i]);
     mem_free(ids.items);
     if (status == PAUA_ENOMEM || b->failed) return error_set_nomem(err);
     if (status != PAUA_OK)

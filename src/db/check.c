@@ -138,6 +138,21 @@ static paua_status artifact_name(void *arg, uint64_t id, paua_bytes record)
     return PAUA_OK;
 }
 
+/* The same for a column file. */
+static paua_status columns_name(void *arg, uint64_t id, paua_bytes record)
+{
+    struct naming *n = arg;
+    struct column_ref ref;
+    struct file_header header;
+
+    (void)id;
+    if (column_ref_decode(record.data, record.nbytes, &ref) != PAUA_OK) return PAUA_OK;
+    header = (struct file_header){
+        .kind = FILE_COLUMNS, .number = ref.file.number, .collection = ref.collection};
+    file_try(n, &header, &ref.file);
+    return PAUA_OK;
+}
+
 static paua_status schema_keep(void *arg, uint64_t id, paua_bytes record)
 {
     struct naming *n = arg;
@@ -157,6 +172,8 @@ static void collection_name_damage(struct check *check, paua_db *db, uint32_t nu
                      CATALOG_ID(number, CATALOG_LOW_MAX), files_name, &n, NULL);
         catalog_each(catalog, TABLE_ARTIFACT, CATALOG_ID(number, 0),
                      CATALOG_ID(number, CATALOG_LOW_MAX), artifact_name, &n, NULL);
+        catalog_each(catalog, TABLE_COLUMNS, CATALOG_ID(number, 0),
+                     CATALOG_ID(number, CATALOG_LOW_MAX), columns_name, &n, NULL);
     }
     db_unlock_reader(db);
 }
@@ -290,6 +307,7 @@ static paua_status open_check(struct check *check, paua_error *err)
     else if (status != PAUA_OK)
         check_report_message(check, CATALOG_NAME, local.message, REBUILD);
     if (status != PAUA_ENOMEM) status = collections_check(check, db, err);
+    if (status == PAUA_OK) status = check_histories(check, db, err);
     if (status == PAUA_OK) status = strays_report(check, db, err);
     paua_close(db);
     return status;

@@ -4,7 +4,7 @@
 
 #include <paua/paua.h>
 
-#include "store/dir.h"
+#include "db/db.h"
 
 struct check {
     const paua_check_opts *opts; /* never NULL */
@@ -23,5 +23,8 @@ void check_report_message(struct check *check, const char *file, const char *mes
 
 /* Makes a new catalogue from the footers of sealed files. */
 paua_status check_rebuild(struct check *check, paua_error *err);
+
+/* Checks every history of an open database. Errors: those that keep it from looking. */
+paua_status check_histories(struct check *check, paua_db *db, paua_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "db/db.h"
+#include "db/field_edit.h"
 #include "db/index.h"
 
 static void memory_free(struct view_owner *owner)
@@ -43,8 +44,12 @@ static struct paua_collection *collection_new(paua_db *db, const struct schema *
                                                   .metric = schema->fields[f].metric,
                                                   .precision = schema->fields[f].precision,
                                                   .originals = schema->fields[f].originals};
-    c->public_schema = (paua_schema){sizeof c->public_schema, schema->key_kind, schema->document,
-                                     c->public_fields, schema->field_count};
+    c->public_schema = (paua_schema){.size = sizeof c->public_schema,
+                                     .key_kind = schema->key_kind,
+                                     .document = schema->document,
+                                     .fields = c->public_fields,
+                                     .field_count = schema->field_count,
+                                     .dynamic = schema->dynamic};
     pthread_mutex_init(&c->view_mutex, NULL);
     pthread_mutex_init(&c->refresh_mutex, NULL);
     pthread_mutex_init(&c->write_mutex, NULL);
@@ -322,6 +327,8 @@ static paua_status schema_take(const char *name, const paua_schema *from, struct
                          PAUA_VECTOR_FIELDS_MAX, from->field_count);
     *to = (struct schema){.key_kind = from->key_kind,
                           .document = from->document,
+                          .columns = from->dynamic || from->column_count > 0,
+                          .dynamic = from->dynamic,
                           .field_count = (uint32_t)from->field_count};
     strcpy(to->name, name);
     for (size_t i = 0; i < from->field_count; i++) {
@@ -337,7 +344,7 @@ static paua_status schema_store(struct catalog *catalog, struct schema *schema, 
 {
     struct search_name s = {.name = schema->name, .err = err};
     struct head head = {.next_row = 1, .tail_first_row = 1, .first_sequence = 1};
-    struct writer w = {0}, h = {0};
+    struct writer w = {0};
     uint64_t number;
     paua_status status = schemas_scan(catalog, &s);
 
@@ -352,14 +359,11 @@ static paua_status schema_store(struct catalog *catalog, struct schema *schema, 
                          CATALOG_COLLECTION_MAX);
     schema->collection = head.collection = (uint32_t)number;
     head.field_count = schema->field_count;
-    if (schema_encode(schema, &w) != PAUA_OK || head_encode(&head, &h) != PAUA_OK)
-        status = error_set_nomem(err);
+    if (schema_encode(schema, &w) != PAUA_OK) status = error_set_nomem(err);
     if (status == PAUA_OK)
         status = catalog_put(catalog, TABLE_COLLECTION, number, w.bytes, w.length, err);
-    if (status == PAUA_OK)
-        status = catalog_put(catalog, TABLE_HEAD, number, h.bytes, h.length, err);
+    if (status == PAUA_OK) status = head_put(catalog, &head, err);
     writer_free(&w);
-    writer_free(&h);
     if (status == PAUA_OK) *first = head;
     return status;
 }
@@ -368,6 +372,7 @@ static paua_status schema_store(struct catalog *catalog, struct schema *schema, 
 static paua_status create_commit(struct paua_collection *c, paua_error *err)
 {
     struct index_list *indexes = c->view->indexes;
+    struct field_list *fields = c->view->fields;
     paua_status status = db_begin(c->db, err);
 
     if (status != PAUA_OK) return status;
@@ -376,7 +381,39 @@ static paua_status create_commit(struct paua_collection *c, paua_error *err)
         indexes->items[i].collection = c->schema.collection;
         status = index_store(c->db->writer, &indexes->items[i], err);
     }
+    for (uint32_t i = 0; i < field_list_count(fields) && status == PAUA_OK; i++) {
+        fields->items[i].field.collection = c->schema.collection;
+        status = field_store(c->db->writer, &fields->items[i], err);
+    }
+    if (status == PAUA_OK && fields != NULL) {
+        c->view->head.segments_digest = view_digest(c->view);
+        status = head_put(c->db->writer, &c->view->head, err);
+    }
     return db_finish(c->db, status, err);
+}
+
+/* The fields that a schema declares. */
+static paua_status fields_take(paua_db *db, const paua_schema *from, struct field_list **fields,
+                               paua_error *err)
+{
+    struct field_list *list;
+    paua_status status = PAUA_OK;
+
+    if (from->column_count == 0) return PAUA_OK;
+    if (from->columns == NULL || from->column_count > PAUA_FIELDS_MAX)
+        return error_set(err, PAUA_EINVAL, "a collection has at most %u fields, not %zu",
+                         PAUA_FIELDS_MAX, from->column_count);
+    list = field_list_new((uint32_t)from->column_count);
+    if (list == NULL) return error_set_nomem(err);
+    for (size_t i = 0; i < from->column_count && status == PAUA_OK; i++) {
+        status = field_define(db, list, &from->columns[i], &list->items[i], err);
+        list->count++;
+    }
+    if (status == PAUA_OK)
+        *fields = list;
+    else
+        field_list_unref(list);
+    return status;
 }
 
 /* An index for each field that does not refuse one, named like it. */
@@ -412,19 +449,26 @@ paua_status paua_collection_create(paua_db *db, const char *name, const paua_sch
     struct schema s;
     struct paua_collection *c;
     struct index_list *indexes = NULL;
+    struct field_list *fields = NULL;
     paua_status status = db_check_writable(db, err);
 
     if (status == PAUA_OK) status = schema_take(name, schema, &s, err);
+    if (status == PAUA_OK) status = fields_take(db, schema, &fields, err);
     if (status == PAUA_OK) status = indexes_take(schema, &s, &indexes, err);
-    if (status != PAUA_OK) return status;
+    if (status != PAUA_OK) {
+        field_list_unref(fields);
+        return status;
+    }
     c = collection_new(db, &s);
     if (c != NULL) c->view = view_new(&c->schema, &c->owner, 0);
     if (c == NULL || c->view == NULL) {
         index_list_unref(indexes);
+        field_list_unref(fields);
         if (c != NULL) collection_free(c);
         return error_set_nomem(err);
     }
     c->view->indexes = indexes;
+    c->view->fields = fields;
     status = create_commit(c, err);
     if (status != PAUA_OK) {
         collection_free(c);

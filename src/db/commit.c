@@ -212,21 +212,22 @@ static paua_status record_make(struct group *g, struct view *next, struct writer
                                paua_error *err)
 {
     struct paua_collection *c = g->c;
-    struct batch b = {.collection = c->schema.collection,
-                      .sequence = next->head.last_sequence,
-                      .durable_sequence = c->db->opts.durability == PAUA_FULL
-                                              ? next->head.last_sequence
-                                              : c->durable_sequence,
-                      .first_row = g->view->head.next_row,
-                      .row_count = (uint32_t)g->count,
-                      .delete_count = (uint32_t)g->delete_count,
-                      .key_kind = c->schema.key_kind,
-                      .has_documents = c->heap != NULL && g->count > 0,
-                      .field_count = c->schema.field_count,
-                      .keys = g->keys.bytes,
-                      .keys_nbytes = g->keys.length,
-                      .lengths = g->lengths.bytes,
-                      .deletes = g->scratch.bytes};
+    struct batch b = {
+        .collection = c->schema.collection,
+        .sequence = next->head.last_sequence,
+        .durable_sequence =
+            c->db->opts.durability == PAUA_FULL ? next->head.last_sequence : c->durable_sequence,
+        .first_row = g->view->head.next_row,
+        .row_count = (uint32_t)g->count,
+        .delete_count = (uint32_t)g->delete_count,
+        .key_kind = c->schema.key_kind,
+        .has_documents = c->heap != NULL && g->count > 0,
+        .field_count = c->schema.field_count,
+        .keys = g->keys.bytes,
+        .keys_nbytes = g->keys.length,
+        .lengths = g->lengths.bytes,
+        .deletes = g->scratch.bytes,
+        .columns = {g->columns.length > 0 ? g->columns.bytes : NULL, g->columns.length}};
 
     for (uint32_t f = 0; f < c->schema.field_count; f++)
         b.vectors[f] = file_writer_extent(c->vectors[f]);
@@ -234,25 +235,44 @@ static paua_status record_make(struct group *g, struct view *next, struct writer
     return batch_encode(&b, w) == PAUA_OK ? PAUA_OK : error_set_nomem(err);
 }
 
-static paua_status record_commit(struct group *g, const struct view *next, const struct writer *w,
+/* New fields join the view, and their records the catalogue. */
+static paua_status new_fields_store(struct group *g, struct view *next, paua_error *err)
+{
+    paua_status status = PAUA_OK;
+
+    for (uint32_t i = 0; i < g->new_field_count && status == PAUA_OK; i++)
+        status = field_store(g->c->db->writer, &g->new_fields[i], err);
+    for (uint32_t i = 0; i < g->new_field_count; i++)
+        next->fields->items[next->fields->count - g->new_field_count + i].record_crc =
+            g->new_fields[i].record_crc;
+    return status;
+}
+
+static paua_status new_fields_join(struct group *g, struct view *next, paua_error *err)
+{
+    if (g->new_field_count == 0) return PAUA_OK;
+    next->fields = field_list_with(g->view->fields, g->new_fields, g->new_field_count);
+    if (next->fields == NULL) {
+        next->fields = field_list_ref(g->view->fields);
+        return error_set_nomem(err);
+    }
+    field_list_unref(g->view->fields); /* the copy's reference */
+    next->head.generation++;
+    return PAUA_OK;
+}
+
+static paua_status record_commit(struct group *g, struct view *next, const struct writer *w,
                                  paua_error *err)
 {
     uint64_t id = CATALOG_ID(g->c->schema.collection, next->head.last_sequence);
-    struct catalog *catalog = g->c->db->writer;
-    struct writer head = {0};
-    paua_status status;
+    paua_status status = db_begin(g->c->db, err);
 
-    status =
-        head_encode(&next->head, &head) == PAUA_OK ? db_begin(g->c->db, err) : error_set_nomem(err);
-    if (status == PAUA_OK) {
-        status = catalog_put(catalog, TABLE_BATCH, id, w->bytes, w->length, err);
-        if (status == PAUA_OK)
-            status = catalog_put(catalog, TABLE_HEAD, g->c->schema.collection, head.bytes,
-                                 head.length, err);
-        status = db_finish(g->c->db, status, err);
-    }
-    writer_free(&head);
-    return status;
+    if (status != PAUA_OK) return status;
+    status = catalog_put(g->c->db->writer, TABLE_BATCH, id, w->bytes, w->length, err);
+    if (status == PAUA_OK) status = new_fields_store(g, next, err);
+    if (g->new_field_count > 0) next->head.segments_digest = view_digest(next);
+    if (status == PAUA_OK) status = head_put(g->c->db->writer, &next->head, err);
+    return db_finish(g->c->db, status, err);
 }
 
 paua_status group_commit(struct group *g, paua_error *err)
@@ -268,9 +288,12 @@ paua_status group_commit(struct group *g, paua_error *err)
     next->head.next_row += g->count;
     next->head.last_sequence++;
     if (status == PAUA_OK && edit_apply(&g->edit, next) != PAUA_OK) status = error_set_nomem(err);
+    if (status == PAUA_OK) status = new_fields_join(g, next, err);
+    if (status == PAUA_OK) status = commit_fields(g, next, err);
     view_count(next);
     if (status == PAUA_OK) status = record_make(g, next, &record, err);
     if (status == PAUA_OK) status = record_commit(g, next, &record, err);
+    next->batch_nbytes += record.length;
     writer_free(&record);
     if (status != PAUA_OK) {
         writers_mark(g, true);

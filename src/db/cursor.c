@@ -1,10 +1,10 @@
-/* cursor.c - reading whole rows: by key, or all of a snapshot. A cursor owns one record, filled
- * anew at each step. */
+/* cursor.c - reading whole rows: by key, by filter, or all of a snapshot. A cursor owns one record,
+ * filled anew at each step. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "db/db.h"
+#include "db/cursor.h"
 
 struct paua_cursor {
     uint32_t forks; /* of the database, which may be closed by now */
@@ -17,6 +17,10 @@ struct paua_cursor {
     paua_record record;
     float *floats; /* of all fields, one after the other */
     const float *vectors[PAUA_VECTOR_FIELDS_MAX];
+    paua_field *fields; /* whose values are read; names and ids are of the view's fields */
+    uint32_t *field_ids;
+    paua_value *values;
+    size_t field_count;
     struct writer key, document, scratch;
 };
 
@@ -24,6 +28,9 @@ static void cursor_free(paua_cursor *cursor)
 {
     mem_free(cursor->places);
     mem_free(cursor->floats);
+    mem_free(cursor->fields);
+    mem_free(cursor->field_ids);
+    mem_free(cursor->values);
     writer_free(&cursor->key);
     writer_free(&cursor->document);
     writer_free(&cursor->scratch);
@@ -31,8 +38,33 @@ static void cursor_free(paua_cursor *cursor)
     mem_free(cursor);
 }
 
-static paua_status cursor_new(paua_collection *c, const paua_read_opts *opts, paua_cursor **cursor,
-                              paua_error *err)
+/* Chooses the fields to read: those asked for, or all. */
+static paua_status fields_choose(paua_cursor *k, paua_error *err)
+{
+    const struct field_list *list = k->view->fields;
+    size_t count = k->opts.fields != NULL ? k->opts.field_count : field_list_count(list);
+
+    if (k->opts.no_values) return PAUA_OK;
+    k->fields = mem_alloc((count + 1) * sizeof k->fields[0]);
+    k->field_ids = mem_alloc((count + 1) * sizeof k->field_ids[0]);
+    k->values = mem_zalloc(count + 1, sizeof k->values[0]);
+    if (k->fields == NULL || k->field_ids == NULL || k->values == NULL) return error_set_nomem(err);
+    for (; k->field_count < count; k->field_count++) {
+        const char *name = k->opts.fields != NULL ? k->opts.fields[k->field_count] : NULL;
+        const struct field *field = name != NULL ? field_list_name(list, name, strlen(name))
+                                                 : &list->items[k->field_count].field;
+
+        if (field == NULL)
+            return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\"",
+                             k->view->schema->name, name);
+        k->fields[k->field_count] = (paua_field){field->name, field->type};
+        k->field_ids[k->field_count] = field->id;
+    }
+    return PAUA_OK;
+}
+
+paua_status cursor_new(paua_collection *c, const paua_read_opts *opts, paua_cursor **cursor,
+                       paua_error *err)
 {
     paua_cursor *k;
     size_t floats = 0;
@@ -51,6 +83,7 @@ static paua_status cursor_new(paua_collection *c, const paua_read_opts *opts, pa
     if (!k->opts.no_vectors) k->floats = mem_alloc(floats * sizeof(float));
     status = k->opts.no_vectors || k->floats != NULL ? collection_view(c, &k->view, err)
                                                      : error_set_nomem(err);
+    if (status == PAUA_OK) status = fields_choose(k, err);
     if (status != PAUA_OK) {
         cursor_free(k);
         return status;
@@ -130,7 +163,14 @@ static paua_status record_fill(paua_cursor *k, struct place place, paua_error *e
                              k->floats + (k->vectors[f] - k->floats), err);
     if (status == PAUA_OK && !k->opts.no_document)
         status = view_document(k->view, place, &k->document, &record.document, err);
+    for (size_t f = 0; f < k->field_count && status == PAUA_OK; f++) {
+        struct cell cell;
+
+        status = view_cell(k->view, k->field_ids[f], place, &cell, err);
+        if (status == PAUA_OK) k->values[f] = value_of_cell(k->fields[f].type, &cell);
+    }
     if (status != PAUA_OK) return status;
+    record.values = k->values;
     record.key = key_public(schema, key);
     record.vectors = k->floats == NULL ? NULL : k->vectors;
     k->record = record;
@@ -163,4 +203,19 @@ paua_status paua_cursor_next(paua_cursor *cursor, const paua_record **record, pa
 void paua_cursor_close(paua_cursor *cursor)
 {
     if (cursor != NULL) cursor_free(cursor);
+}
+
+const paua_field *paua_cursor_fields(const paua_cursor *cursor, size_t *count)
+{
+    *count = cursor->field_count;
+    return cursor->fields;
+}
+
+const struct view *cursor_view(const paua_cursor *cursor) { return cursor->view; }
+
+void cursor_set_places(paua_cursor *cursor, struct place *places, size_t first, size_t end)
+{
+    cursor->places = places;
+    cursor->next = first;
+    cursor->place_count = end;
 }

@@ -39,6 +39,9 @@ struct paua_db {
     _Atomic bool poisoned;
     uint32_t forks; /* forks of this process's line before it was opened */
     struct maintenance *maintenance;
+    struct paua_db_history *histories;            /* those that this handle writes */
+    struct paua_history_scratch *history_scratch; /* shared by all histories; made when needed */
+    _Atomic bool histories_unsynced;              /* a history was committed since the last sync */
 };
 
 struct paua_collection {
@@ -136,16 +139,20 @@ paua_status load_view(struct paua_collection *c, struct view *old, struct view *
 paua_status writer_presence(paua_db *db, paua_error *err);
 /* With write_mutex held: takes the writer lock and opens the tail's files for appending. */
 paua_status writer_begin(struct paua_collection *c, paua_error *err);
+/* Locks write_mutex and becomes the writer; on failure it does not stay locked. */
+paua_status writer_lock(struct paua_collection *c, paua_error *err);
 /* Opens the tail's writers if they are closed, making files for a new tail. */
 paua_status writer_open_files(struct paua_collection *c, paua_error *err);
 void writer_close_files(struct paua_collection *c);
 
 /* With write_mutex held: turns the tail into a segment. Nothing happens when it is empty. */
 paua_status seal_tail(struct paua_collection *c, paua_error *err);
-/* Has the tail reached 16,384 rows or 64 MiB? */
+/* Has the tail reached 16,384 rows or 64 MiB, or its batches 64 MiB? */
 bool seal_due(const struct view *view);
 
-/* Puts deletions, segments' digest and head of `view` into the catalogue, inside a write
+/* Inside a write transaction: stores a collection's head. */
+paua_status head_put(struct catalog *catalog, const struct head *head, paua_error *err);
+/* Puts deletions, patches, segments' digest and head of `view` into the catalogue, inside a write
  * transaction; deletions whose stored record is out of date are rewritten and their stored_crc
  * updated in the view. */
 paua_status catalog_put_view(struct catalog *catalog, struct view *view, paua_error *err);
@@ -164,6 +171,8 @@ paua_status maintenance_start(paua_db *db, paua_error *err);
 void maintenance_stop(paua_db *db);
 void maintenance_wake(paua_db *db);
 
+/* With write_mutex held: syncs the tail's files; a failure poisons the handle. */
+paua_status writer_sync(struct paua_collection *c, paua_error *err);
 /* Makes a collection's committed rows durable (files and catalogue); write_mutex not held. */
 paua_status collection_sync(struct paua_collection *c, paua_error *err);
 

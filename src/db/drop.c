@@ -9,8 +9,8 @@
 
 static paua_status records_delete(struct catalog *catalog, uint32_t collection, paua_error *err)
 {
-    static const enum table ranges[] = {TABLE_SEGMENT, TABLE_DELETED, TABLE_BATCH, TABLE_INDEX,
-                                        TABLE_ARTIFACT};
+    static const enum table ranges[] = {TABLE_SEGMENT,  TABLE_DELETED, TABLE_BATCH,   TABLE_INDEX,
+                                        TABLE_ARTIFACT, TABLE_FIELD,   TABLE_COLUMNS, TABLE_PATCH};
     paua_status status = catalog_delete(catalog, TABLE_COLLECTION, collection, collection, err);
 
     if (status == PAUA_OK)
@@ -31,6 +31,7 @@ static void view_unlink(paua_db *db, const struct schema *schema, const struct v
         for (uint32_t a = 0; artifacts != NULL && a < artifacts->count; a++)
             artifact_unlink(db->dir, &artifacts->files[a]->record);
         files_unlink(db->dir, manifest->keys.number, FILE_KEYS);
+        files_unlink(db->dir, view->segments[i].columns_ref.number, FILE_COLUMNS);
         for (uint32_t p = 0; p < manifest->part_count; p++)
             files_unlink_part(db->dir, schema, &manifest->parts[p]);
     }

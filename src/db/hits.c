@@ -8,9 +8,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "db/search.h"
+#include "db/group_hits.h"
+#include "db/plan.h"
 
 #define EF_DEFAULT 200u
+#define GROUP_WIDEN 4u /* candidates for groups: so many times as many a round */
 
 struct paua_hits {
     uint32_t forks; /* of the database last searched, which may be closed by now */
@@ -33,6 +35,7 @@ struct paua_hits {
     struct search_workers workers;
     struct code_source *codes; /* one a segment */
     size_t codes_capacity;
+    paua_plan plan;
 };
 
 paua_status paua_hits_open(paua_hits **hits, paua_error *err)
@@ -146,64 +149,6 @@ static paua_status queries_prepare(paua_hits *h, struct search *s, const float *
     return PAUA_OK;
 }
 
-static int by_row(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Sorted, each row once, though a key may be given twice. */
-static void allowed_finish(struct allowed *allowed)
-{
-    size_t kept = 0;
-
-    if (allowed->count > 0) qsort(allowed->rows, allowed->count, sizeof allowed->rows[0], by_row);
-    for (size_t i = 0; i < allowed->count; i++)
-        if (kept == 0 || allowed->rows[i] != allowed->rows[kept - 1])
-            allowed->rows[kept++] = allowed->rows[i];
-    allowed->count = kept;
-}
-
-static void allowed_free(struct search *s)
-{
-    for (uint32_t i = 0; s->allowed != NULL && i < view_sources(s->view); i++)
-        mem_free(s->allowed[i].rows);
-    mem_free(s->allowed);
-}
-
-static paua_status allowed_find(struct search *s, const paua_keys *keys, struct writer *scratch,
-                                paua_error *err)
-{
-    uint32_t sources = view_sources(s->view);
-
-    paua_status status;
-
-    if (keys == NULL) return PAUA_OK;
-    status = keys_check(s->view->schema, keys, err);
-    if (status != PAUA_OK) return status;
-    s->allowed = mem_zalloc(sources + 1, sizeof s->allowed[0]);
-    if (s->allowed == NULL) return error_set_nomem(err);
-    for (size_t i = 0; i < keys->count; i++) {
-        struct allowed *allowed;
-        struct place place;
-        struct key key;
-
-        status = key_from_caller(s->view->schema, keys, i, scratch, &key, err);
-        if (status == PAUA_OK) status = view_find(s->view, key, &place, err);
-        if (status != PAUA_OK) return status;
-        if (place_is_none(place)) continue;
-        allowed = &s->allowed[place.source];
-        if (mem_grow((void **)&allowed->rows, &allowed->capacity, allowed->count + 1,
-                     sizeof allowed->rows[0]) != 0)
-            return error_set_nomem(err);
-        allowed->rows[allowed->count++] = place.row;
-    }
-    for (uint32_t source = 0; source < sources; source++)
-        allowed_finish(&s->allowed[source]);
-    return PAUA_OK;
-}
-
 /* Keys of all hits: read now, so that looking at hits cannot fail. Where a key is not in a map or
  * in the tail's memory it is copied. */
 static paua_status keys_load(paua_hits *h, const struct view *view, size_t n, paua_error *err)
@@ -287,17 +232,80 @@ static paua_status codes_choose(paua_hits *h, struct search *s, const paua_searc
     return PAUA_OK;
 }
 
+/* Finds which rows may be found, and notes how the segments will be searched. */
+static paua_status rows_choose(paua_hits *h, struct search *s, const paua_search_opts *opts,
+                               paua_error *err)
+{
+    uint64_t start = clock_now_ns();
+    paua_status status =
+        allowed_find(s->view, opts->allowed, opts->filter, &s->allowed, &h->plan.matched, err);
+
+    if (status != PAUA_OK) return status;
+    h->plan.filter_us = (double)(clock_now_ns() - start) / 1000;
+    h->plan.rows = s->view->live_rows;
+    h->plan.segments = s->view->segment_count;
+    plan_note(s, &h->plan);
+    return PAUA_OK;
+}
+
+/* Shortens every list to groups; *done: none needs more candidates. */
+static paua_status lists_group(paua_hits *h, const struct search *s, const paua_search_opts *opts,
+                               uint32_t group, bool *done, paua_error *err)
+{
+    uint32_t most = opts->group_size != 0 ? opts->group_size : 1;
+    paua_status status = PAUA_OK;
+
+    *done = true;
+    for (size_t q = 0; q < s->n && status == PAUA_OK; q++) {
+        bool more = h->best[q].count == s->k; /* there may be others, farther away */
+
+        status = group_hits(s->view, group, most, opts->k, &h->best[q], err);
+        if (more && h->best[q].count < opts->k) *done = false;
+    }
+    return status;
+}
+
+/* Searches, for ever more candidates as long as a list has too few rows once it is grouped. */
+static paua_status search_rounds(paua_hits *h, struct search *s, const paua_search_opts *opts,
+                                 paua_error *err)
+{
+    const struct field *field;
+    bool done = false;
+
+    if (opts->group_by == NULL) return search_run(s, h->best, h->spare, &h->workers, err);
+    field = field_list_name(s->view->fields, opts->group_by, strlen(opts->group_by));
+    if (field == NULL)
+        return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\" to group by",
+                         s->view->schema->name, opts->group_by);
+    for (uint64_t k = opts->k; !done;) {
+        paua_status status;
+
+        k = k * GROUP_WIDEN < h->plan.matched ? k * GROUP_WIDEN : h->plan.matched;
+        s->k = k < INT32_MAX ? (uint32_t)k : INT32_MAX;
+        if (s->k < opts->k) s->k = opts->k;
+        if (s->ef < s->k) s->ef = s->k;
+        status = search_run(s, h->best, h->spare, &h->workers, err);
+        if (status == PAUA_OK) status = lists_group(h, s, opts, field->id, &done, err);
+        if (status != PAUA_OK) return status;
+        done |= s->k >= h->plan.matched || s->k == INT32_MAX;
+    }
+    return PAUA_OK;
+}
+
 static paua_status search_view(paua_hits *h, struct search *s, const float *queries, size_t n,
                                size_t stride, const paua_search_opts *opts, paua_error *err)
 {
+    _Atomic uint32_t short_walks = 0;
     paua_status status;
 
     status = queries_prepare(h, s, queries, n, stride, opts->metric, err);
     if (status == PAUA_OK) status = codes_choose(h, s, opts, err);
-    if (status == PAUA_OK) status = allowed_find(s, opts->allowed, &h->scratch, err);
+    if (status == PAUA_OK) status = rows_choose(h, s, opts, err);
     if (status == PAUA_OK) h->n = 0; /* what was found before is gone from here on */
-    if (status == PAUA_OK && n > 0) status = search_run(s, h->best, h->spare, &h->workers, err);
-    allowed_free(s);
+    s->short_walks = &short_walks;
+    if (status == PAUA_OK && n > 0) status = search_rounds(h, s, opts, err);
+    h->plan.walked_short = short_walks;
+    allowed_free(s->view, s->allowed);
     if (status == PAUA_OK) status = keys_load(h, s->view, n, err);
     return status;
 }
@@ -339,6 +347,40 @@ paua_status paua_search(paua_collection *collection, const float *queries, size_
     hits->view = view;
     hits->n = n;
     return PAUA_OK;
+}
+
+paua_status paua_hits_plan(const paua_hits *hits, paua_plan *plan, paua_error *err)
+{
+    paua_plan copy;
+
+    if (hits == NULL || plan == NULL || plan->size < sizeof plan->size)
+        return error_set(err, PAUA_EINVAL, "the hits are NULL, or paua_plan.size is not set");
+    copy = hits->plan;
+    copy.size = plan->size;
+    memcpy(plan, &copy, plan->size < sizeof copy ? plan->size : sizeof copy);
+    return PAUA_OK;
+}
+
+paua_status paua_hits_value(paua_hits *hits, size_t query, size_t i, const char *field,
+                            paua_value *value, paua_error *err)
+{
+    const struct field *f;
+    struct candidate c;
+    struct cell cell;
+    paua_status status;
+
+    if (hits == NULL || field == NULL || query >= hits->n || i >= hits->best[query].count)
+        return error_set(err, PAUA_EINVAL, "there is no hit %zu of query %zu", i, query);
+    status = forks_check(hits->forks, err);
+    if (status != PAUA_OK) return status;
+    f = field_list_name(hits->view->fields, field, strlen(field));
+    if (f == NULL)
+        return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\"",
+                         hits->view->schema->name, field);
+    c = hits->best[query].heap[i];
+    status = view_cell(hits->view, f->id, (struct place){c.source, c.row}, &cell, err);
+    if (status == PAUA_OK) *value = value_of_cell(f->type, &cell);
+    return status;
 }
 
 size_t paua_hits_queries(const paua_hits *hits) { return hits->n; }

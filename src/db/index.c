@@ -157,18 +157,6 @@ static paua_status field_number(const struct schema *schema, const char *name, u
                      schema->name, name);
 }
 
-/* Becomes the collection's writer; write_mutex is locked on PAUA_OK. */
-static paua_status lock_writing(struct paua_collection *c, paua_error *err)
-{
-    paua_status status;
-
-    pthread_mutex_lock(&c->write_mutex);
-    status = db_check_writable(c->db, err);
-    if (status == PAUA_OK) status = writer_begin(c, err);
-    if (status != PAUA_OK) pthread_mutex_unlock(&c->write_mutex);
-    return status;
-}
-
 paua_status paua_index_create(paua_collection *collection, const char *field, const char *name,
                               const paua_index_params *params, const paua_optimize_opts *opts,
                               paua_error *err)
@@ -188,7 +176,7 @@ paua_status paua_index_create(paua_collection *collection, const char *field, co
             index_define(&c->schema, number, name, params != NULL ? params : &defaults, &d, err);
     if (status != PAUA_OK) return status;
     pthread_mutex_lock(&c->optimize_mutex);
-    status = lock_writing(c, err);
+    status = writer_lock(c, err);
     if (status == PAUA_OK) {
         status = define_commit(c, &d, err);
         pthread_mutex_unlock(&c->write_mutex);
@@ -313,7 +301,7 @@ paua_status paua_index_drop(paua_collection *collection, const char *name, paua_
 
     if (status != PAUA_OK) return status;
     pthread_mutex_lock(&c->optimize_mutex);
-    status = lock_writing(c, err);
+    status = writer_lock(c, err);
     if (status == PAUA_OK) {
         status = drop_named(c, name, err);
         pthread_mutex_unlock(&c->write_mutex);

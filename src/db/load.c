@@ -18,6 +18,7 @@
 #include "codec/rowset.h"
 #include "db/db.h"
 #include "db/edit.h"
+#include "db/load_fields.h"
 #include "db/load_indexes.h"
 
 #define SNAPSHOT_TRIES 20
@@ -139,7 +140,7 @@ static paua_status deleted_load(struct load *l, struct view_segment *slot)
 
 static paua_status segments_load(struct load *l)
 {
-    uint32_t digest = 0, collection = l->schema->collection;
+    uint32_t collection = l->schema->collection;
     paua_status status =
         catalog_each(l->catalog, TABLE_SEGMENT, CATALOG_ID(collection, 0),
                      CATALOG_ID(collection, CATALOG_LOW_MAX), segment_each, l, l->err);
@@ -151,11 +152,13 @@ static paua_status segments_load(struct load *l)
         struct view_segment *slot = &l->view->segments[i];
 
         status = deleted_load(l, slot);
+        if (status == PAUA_OK)
+            status = load_columns(l->catalog, l->db->dir, l->db->file_opts, l->old, l->view, slot,
+                                  l->err);
         if (status != PAUA_OK) return status;
-        digest = head_digest(digest, slot->segment->manifest.segment, slot->segment->record_crc,
-                             slot->stored_crc);
     }
-    if (digest != l->head.segments_digest)
+    l->view->segment_count = l->next_segment;
+    if (view_digest(l->view) != l->head.segments_digest)
         return damaged(l, "its segments are not those of the last commit");
     return PAUA_OK;
 }
@@ -282,7 +285,10 @@ static paua_status batch_each(void *arg, uint64_t id, paua_bytes record)
     l->view->tail_rows = l->view->tail == NULL ? 0 : l->view->tail->rows;
     l->view->head.next_row += b.row_count;
     l->view->head.last_sequence = b.sequence;
-    return batch_deletes(l, &b);
+    l->view->batch_nbytes += record.nbytes;
+    status = batch_deletes(l, &b);
+    if (status != PAUA_OK) return status;
+    return load_batch_fields(l->view, &l->edit, &b, l->view->tail_rows - b.row_count, l->err);
 }
 
 /* Replays batches first .. head.last_sequence on top of l->view. */
@@ -319,7 +325,8 @@ static paua_status load_whole(struct load *l)
     if (l->view == NULL) return error_set_nomem(l->err);
     l->view->segment_count = 0; /* how many are filled, should loading fail */
     l->view->head = l->head;
-    status = segments_load(l);
+    status = load_fields(l->catalog, l->view, l->err);
+    if (status == PAUA_OK) status = segments_load(l);
     l->view->segment_count = l->next_segment;
     if (status != PAUA_OK) return status;
     status = load_indexes(l->catalog, l->db->dir, db_artifact_opts(l->db), l->old, l->view, l->err);

@@ -67,6 +67,8 @@ static void round_run(paua_db *db, bool merge)
             merge_run(c, MERGE_BACKGROUND, &opts, &did, NULL);
         }
     }
+    if (db->opts.durability == PAUA_BATCH && atomic_exchange(&db->histories_unsynced, false))
+        sync = true;
     if (sync) db_sync_catalog(db, NULL);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/record.h"
+#include "db/columns.h"
 #include "db/files.h"
 #include "db/index.h"
 
@@ -39,6 +40,18 @@ static uint32_t new_position(const struct merge *m, uint32_t segment, uint32_t p
     return UINT32_MAX;
 }
 
+struct carrying {
+    const struct merge *m;
+    uint32_t segment;
+};
+
+static uint32_t carried_position(const void *carrying, uint32_t row)
+{
+    const struct carrying *c = carrying;
+
+    return new_position(c->m, c->segment, row);
+}
+
 /* The new segment's dead rows as of `now`, in which the old segments start at index `at`. */
 static paua_status deleted_carry(const struct merge *m, const struct view *now, uint32_t at,
                                  struct deleted **deleted, paua_error *err)
@@ -67,12 +80,24 @@ static paua_status deleted_carry(const struct merge *m, const struct view *now, 
     return *deleted == NULL ? error_set_nomem(err) : PAUA_OK;
 }
 
-static void slot_share(struct view_segment *to, const struct view_segment *from)
+/* What was patched in the old segments while the new one was built. */
+static paua_status patches_carry(const struct merge *m, const struct view *now, uint32_t at,
+                                 struct patches **patches, paua_error *err)
 {
-    *to = *from;
-    segment_ref(to->segment);
-    deleted_ref(to->deleted);
-    artifacts_ref(to->artifacts);
+    struct patch_edit *edit = patch_edit_begin(NULL);
+    paua_status status = edit == NULL ? error_set_nomem(err) : PAUA_OK;
+
+    for (uint32_t i = 0; i < m->count && status == PAUA_OK; i++) {
+        const struct carrying carrying = {m, m->first + i};
+
+        status = columns_carry(edit, now->segments[at + i].patches,
+                               m->view->segments[m->first + i].patches, carried_position, &carrying,
+                               err);
+    }
+    if (status == PAUA_OK && patch_edit_apply(edit, patches) != PAUA_OK)
+        status = error_set_nomem(err);
+    patch_edit_end(edit);
+    return status;
 }
 
 /* `now` with the old segments at `at` exchanged for the new one (none if nothing lives). */
@@ -87,18 +112,23 @@ static paua_status view_merged(struct merge *m, const struct view *now, uint32_t
     n->head = now->head;
     n->head.generation++;
     n->durable_sequence = now->durable_sequence;
+    n->batch_nbytes = now->batch_nbytes;
     n->tail = tail_ref(now->tail);
     n->tail_rows = now->tail_rows;
     n->tail_deleted = deleted_ref(now->tail_deleted);
+    n->tail_patches = patches_ref(now->tail_patches);
     n->indexes = index_list_ref(now->indexes);
+    n->fields = field_list_ref(now->fields);
     for (uint32_t i = 0; i < at; i++)
-        slot_share(&n->segments[i], &now->segments[i]);
+        view_slot_share(&n->segments[i], &now->segments[i]);
     for (uint32_t i = at + m->count; i < now->segment_count; i++)
-        slot_share(&n->segments[i - m->count + added], &now->segments[i]);
+        view_slot_share(&n->segments[i - m->count + added], &now->segments[i]);
     if (added > 0) {
         status = segment_open(m->c->db->dir, now->schema, &m->manifest, record_crc(m->record.bytes),
                               m->c->db->file_opts, old, m->count, &n->segments[at].segment, err);
         if (status == PAUA_OK) status = deleted_carry(m, now, at, &n->segments[at].deleted, err);
+        if (status == PAUA_OK) status = columns_open(m->c, &m->columns, &n->segments[at], err);
+        if (status == PAUA_OK) status = patches_carry(m, now, at, &n->segments[at].patches, err);
     }
     if (status != PAUA_OK) {
         view_unref(n);
@@ -137,6 +167,8 @@ static paua_status records_exchange(struct merge *m, struct view *next, uint32_t
 
         status = catalog_delete(catalog, TABLE_SEGMENT, id, id, err);
         if (status == PAUA_OK) status = catalog_delete(catalog, TABLE_DELETED, id, id, err);
+        if (status == PAUA_OK) status = catalog_delete(catalog, TABLE_COLUMNS, id, id, err);
+        if (status == PAUA_OK) status = catalog_delete(catalog, TABLE_PATCH, id, id, err);
         if (status == PAUA_OK)
             status = artifacts_delete(catalog, m->view->segments[m->first + i].artifacts, err);
     }
@@ -144,6 +176,7 @@ static paua_status records_exchange(struct merge *m, struct view *next, uint32_t
         status = catalog_put(catalog, TABLE_SEGMENT,
                              CATALOG_ID(collection, next->segments[at].segment->manifest.segment),
                              m->record.bytes, m->record.length, err);
+    if (status == PAUA_OK && m->rows > 0) status = columns_store(catalog, &next->segments[at], err);
     return status == PAUA_OK ? catalog_put_view(catalog, next, err) : status;
 }
 
@@ -164,6 +197,7 @@ static void old_unlink(const struct merge *m)
         const struct artifacts *artifacts = m->view->segments[i].artifacts;
 
         files_unlink(dir, m->view->segments[i].segment->manifest.keys.number, FILE_KEYS);
+        files_unlink(dir, m->view->segments[i].columns_ref.number, FILE_COLUMNS);
         for (uint32_t a = 0; artifacts != NULL && a < artifacts->count; a++)
             artifact_unlink(dir, &artifacts->files[a]->record);
     }
@@ -278,7 +312,7 @@ static bool worth_it(const struct view *view, enum merge_policy policy)
     if (policy == MERGE_ALL &&
         (view->tail_rows > 0 || view->head.first_sequence <= view->head.last_sequence))
         return true;
-    if (index_build_due(view, rows_indexed(policy))) return true;
+    if (index_build_due(view, rows_indexed(policy)) || columns_fold_due(view, policy)) return true;
     merge_plan(view, policy, 0, &first, &count);
     return count > 0;
 }
@@ -306,6 +340,7 @@ paua_status merge_run(struct paua_collection *c, enum merge_policy policy,
     status = merge_prepare(c, policy, err);
     while (status == PAUA_OK && from != UINT32_MAX)
         status = merge_one(c, policy, opts, from, &from, err);
+    if (status == PAUA_OK) status = columns_fold(c, policy, opts, err);
     if (status == PAUA_OK) status = index_build(c, rows_indexed(policy), opts, err);
     pthread_mutex_unlock(&c->optimize_mutex);
     return status;

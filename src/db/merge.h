@@ -28,6 +28,7 @@ struct merge {
     uint32_t rows; /* of the new segment */
     struct manifest manifest;
     struct writer record;
+    struct file_ref columns;        /* of the new segment; number 0: no values */
     const paua_optimize_opts *opts; /* may be NULL */
     uint64_t done, total;           /* rows, for progress */
 };

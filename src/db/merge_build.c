@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "codec/batch.h"
 #include "codec/rowset.h"
+#include "db/columns.h"
 #include "db/files.h"
 #include "db/merge.h"
 #include "db/sealed_files.h"
@@ -241,6 +242,24 @@ static paua_status key_of(void *arg, uint32_t row, struct writer *scratch, struc
     return view_key(m->view, (struct place){piece->segment, position}, scratch, key, err);
 }
 
+static struct place place_of(const void *arg, uint32_t row)
+{
+    const struct merge *m = arg;
+    uint32_t position;
+    const struct piece *piece = merge_origin(m, row, &position);
+
+    return (struct place){piece->segment, position};
+}
+
+/* With patches folded in, as of the view that was planned on. */
+static paua_status merged_columns_write(struct merge *m, paua_error *err)
+{
+    const struct column_rows rows = {
+        .view = m->view, .rows = m->rows, .place_of = place_of, .arg = m};
+
+    return columns_write(m->c, &rows, m->manifest.segment, m->opts, &m->columns, err);
+}
+
 paua_status merge_build(struct merge *m, paua_error *err)
 {
     uint64_t number;
@@ -258,6 +277,7 @@ paua_status merge_build(struct merge *m, paua_error *err)
     if (status == PAUA_OK)
         status =
             keys_file_write(m->c->db->dir, &m->c->schema, &m->manifest, m->rows, key_of, m, err);
+    if (status == PAUA_OK) status = merged_columns_write(m, err);
     if (status == PAUA_OK && manifest_encode(&m->manifest, &m->record) != PAUA_OK)
         status = error_set_nomem(err);
     if (status != PAUA_OK) merge_unbuild(m);
@@ -281,4 +301,5 @@ void merge_unbuild(struct merge *m)
         if (m->manifest.parts[p].vectors[0].number != 0 && !is_old_part(m, &m->manifest.parts[p]))
             files_unlink_part(m->c->db->dir, &m->c->schema, &m->manifest.parts[p]);
     files_unlink(m->c->db->dir, m->manifest.segment, FILE_KEYS);
+    files_unlink(m->c->db->dir, m->columns.number, FILE_COLUMNS);
 }

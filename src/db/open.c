@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "codec/manifest.h"
 #include "db/db.h"
+#include "history/scratch.h"
 
 #define BATCH_MS_DEFAULT 100u
 #define BUSY_MS_DEFAULT 60000u
@@ -141,6 +142,7 @@ static void db_free(paua_db *db)
     if (db->maintenance != NULL) maintenance_stop(db);
     catalog_close(db->reader);
     catalog_close(db->writer);
+    if (db->history_scratch != NULL) scratch_unref(db->history_scratch);
     locks_close(db->locks);
     dir_close(db->dir);
     pthread_mutex_destroy(&db->reader_mutex);
@@ -292,7 +294,7 @@ paua_status paua_open(const char *path, const paua_open_opts *opts, paua_db **db
 void paua_close(paua_db *db)
 {
     if (db == NULL || db->forks != atomic_load(&fork_count)) return;
-    assert(db->collections == NULL);
+    assert(db->collections == NULL && db->histories == NULL);
     db_free(db);
 }
 

@@ -19,6 +19,8 @@
 #include "db/index.h"
 #include "db/db.h"
 #include "db/rebuild_codes.h"
+#include "db/rebuild_histories.h"
+#include "db/rebuild_columns.h"
 #include "db/segment.h"
 
 #define ASIDE ".damaged"
@@ -40,7 +42,7 @@ struct rebuild {
     struct dir *dir;
     struct found *items;
     size_t count, capacity;
-    struct numbers keys, codes; /* of files of these kinds */
+    struct numbers keys, codes, columns; /* of files of these kinds */
     uint64_t file_max;
     bool aside; /* there was a catalogue, and it has been moved */
     bool failed;
@@ -67,6 +69,7 @@ static void file_each(void *arg, const char *name, uint64_t nbytes)
     if (temporary) return;
     if (kind == FILE_KEYS) number_add(r, &r->keys, number);
     if (kind == FILE_CODES) number_add(r, &r->codes, number);
+    if (kind == FILE_COLUMNS) number_add(r, &r->columns, number);
 }
 
 /* Opens a segment's files by a copy of its manifest. */
@@ -279,6 +282,7 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
     const struct schema *schema = &r->items[first].schema;
     struct head head = {
         .collection = schema->collection, .field_count = schema->field_count, .first_sequence = 1};
+    struct rebuild_fields fields = {0};
     struct writer w = {0};
     paua_status status = segments_open(r, first, end, err);
 
@@ -298,6 +302,9 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
         if (status == PAUA_OK)
             status = rebuild_codes(r->dir, catalog, r->items[i].segment, r->codes.items,
                                    r->codes.count, err);
+        if (status == PAUA_OK)
+            status = rebuild_columns(r->dir, catalog, r->items[i].segment, r->columns.items,
+                                     r->columns.count, &fields, &head.segments_digest, err);
         head.segment_count++;
         head.next_row = last_row(m) + 1;
         if (m->generation >= head.generation) head.generation = m->generation + 1;
@@ -305,6 +312,9 @@ static paua_status collection_store(struct rebuild *r, struct catalog *catalog, 
     for (size_t i = first; i < end; i++)
         segment_unref(r->items[i].segment);
     head.tail_first_row = head.next_row;
+    if (status == PAUA_OK)
+        status = rebuild_fields_store(catalog, &fields, &head.segments_digest, err);
+    mem_free(fields.items);
     if (status == PAUA_OK)
         status = record_put(catalog, TABLE_COLLECTION, schema->collection, &w,
                             schema_encode(schema, &w), err);
@@ -337,6 +347,8 @@ static paua_status all_store(struct rebuild *r, struct catalog *catalog, paua_er
         collection_max = r->items[i].schema.collection;
         if (any_taken(r, i, end)) status = collection_store(r, catalog, i, end, err);
     }
+    if (status == PAUA_OK)
+        status = rebuild_histories(r->check, r->dir, catalog, &collection_max, err);
     if (status == PAUA_OK)
         status = catalog_number_put(catalog, META_NEXT_FILE, r->file_max + 1, err);
     if (status == PAUA_OK)
@@ -415,6 +427,7 @@ paua_status check_rebuild(struct check *check, paua_error *err)
     mem_free(r.items);
     mem_free(r.keys.items);
     mem_free(r.codes.items);
+    mem_free(r.columns.items);
     locks_close(locks);
     dir_close(r.dir);
     return status;

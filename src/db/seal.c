@@ -1,5 +1,6 @@
 /* seal.c - the tail becomes a segment: its files get their footers and close, a key file is
- * written, and one commit exchanges the batch records for a manifest. Nothing is copied.
+ * written, and a column file if its rows have fields, and one commit exchanges the batch records
+ * for a manifest. No vector or document is copied.
  *
  * The data files are sealed in place: until the commit they are a tail's files with something after
  * their committed length, which a crash or a failure leaves to be overwritten. A tail without rows
@@ -9,7 +10,7 @@
 #include "codec/batch.h"
 #include "codec/record.h"
 #include "codec/rowset.h"
-#include "db/db.h"
+#include "db/columns.h"
 #include "db/files.h"
 #include "db/sealed_files.h"
 
@@ -25,7 +26,9 @@ bool seal_due(const struct view *view)
     nbytes = view->tail->heap_nbytes;
     for (uint32_t f = 0; f < view->schema->field_count; f++)
         nbytes += (uint64_t)view->tail_rows * schema_row_nbytes(&view->schema->fields[f]);
+    nbytes += tail_columns_nbytes(&view->tail->columns);
     return view->tail_rows >= SEAL_ROWS || nbytes >= SEAL_NBYTES ||
+           view->batch_nbytes >= SEAL_NBYTES || /* patches, which replace each other, above all */
            view->head.last_sequence - view->head.first_sequence + 1 >= SEAL_BATCHES;
 }
 
@@ -55,10 +58,46 @@ static paua_status deleted_put(struct catalog *catalog, uint32_t collection,
     return status;
 }
 
+/* Writes one segment's patches if their record is out of date. */
+static paua_status patches_put(struct catalog *catalog, const struct view *view,
+                               struct view_segment *slot, bool *changed, paua_error *err)
+{
+    uint64_t id = CATALOG_ID(view->schema->collection, slot->segment->manifest.segment);
+    struct writer w = {0};
+    uint32_t crc = 0;
+    paua_status status = PAUA_OK;
+
+    if (slot->patches != NULL) {
+        if (patches_encode(slot->patches, field_list_type, view->fields, &w) != PAUA_OK)
+            status = error_set_nomem(err);
+        else
+            crc = record_crc(w.bytes);
+    }
+    if (status == PAUA_OK && crc != slot->patches_crc) {
+        status = crc == 0 ? catalog_delete(catalog, TABLE_PATCH, id, id, err)
+                          : catalog_put(catalog, TABLE_PATCH, id, w.bytes, w.length, err);
+        slot->patches_crc = crc;
+        *changed = true;
+    }
+    writer_free(&w);
+    return status;
+}
+
+paua_status head_put(struct catalog *catalog, const struct head *head, paua_error *err)
+{
+    struct writer w = {0};
+    paua_status status =
+        head_encode(head, &w) == PAUA_OK
+            ? catalog_put(catalog, TABLE_HEAD, head->collection, w.bytes, w.length, err)
+            : error_set_nomem(err);
+
+    writer_free(&w);
+    return status;
+}
+
 paua_status catalog_put_view(struct catalog *catalog, struct view *view, paua_error *err)
 {
-    uint32_t collection = view->schema->collection, digest = 0;
-    struct writer w = {0};
+    uint32_t collection = view->schema->collection;
     bool changed = false;
     paua_status status = PAUA_OK;
 
@@ -66,17 +105,12 @@ paua_status catalog_put_view(struct catalog *catalog, struct view *view, paua_er
         struct view_segment *slot = &view->segments[i];
 
         status = deleted_put(catalog, collection, slot, &changed, err);
-        digest = head_digest(digest, slot->segment->manifest.segment, slot->segment->record_crc,
-                             slot->stored_crc);
+        if (status == PAUA_OK) status = patches_put(catalog, view, slot, &changed, err);
     }
     view->head.segment_count = view->segment_count;
-    view->head.segments_digest = digest;
+    view->head.segments_digest = view_digest(view);
     if (changed) view->head.generation++;
-    if (status == PAUA_OK && head_encode(&view->head, &w) != PAUA_OK) status = error_set_nomem(err);
-    if (status == PAUA_OK)
-        status = catalog_put(catalog, TABLE_HEAD, collection, w.bytes, w.length, err);
-    writer_free(&w);
-    return status;
+    return status == PAUA_OK ? head_put(catalog, &view->head, err) : status;
 }
 
 static uint32_t tail_length_of(const void *tail, uint32_t row)
@@ -121,10 +155,15 @@ static paua_status tail_key_source(void *arg, uint32_t row, struct writer *scrat
     return tail_key(arg, row, scratch, key, err);
 }
 
+static struct place tail_place(const void *view, uint32_t row)
+{
+    return (struct place){((const struct view *)view)->segment_count, row};
+}
+
 /* The next view: the tail's rows as one more segment, and no tail. */
 static paua_status view_sealed(struct paua_collection *c, const struct view *view,
-                               struct manifest *manifest, uint32_t record_crc, struct view **next,
-                               paua_error *err)
+                               struct manifest *manifest, uint32_t record_crc,
+                               const struct file_ref *columns, struct view **next, paua_error *err)
 {
     struct view *n = view_new(view->schema, view->owner, view->segment_count + 1);
     struct view_segment *last;
@@ -136,16 +175,14 @@ static paua_status view_sealed(struct paua_collection *c, const struct view *vie
     }
     last = &n->segments[view->segment_count];
     n->head = view->head;
-    for (uint32_t i = 0; i < view->segment_count; i++) {
-        n->segments[i] = view->segments[i];
-        segment_ref(n->segments[i].segment);
-        deleted_ref(n->segments[i].deleted);
-        artifacts_ref(n->segments[i].artifacts);
-    }
+    for (uint32_t i = 0; i < view->segment_count; i++)
+        view_slot_share(&n->segments[i], &view->segments[i]);
     n->indexes = index_list_ref(view->indexes);
+    n->fields = field_list_ref(view->fields);
     last->deleted = deleted_ref(view->tail_deleted);
     status = segment_open(c->db->dir, &c->schema, manifest, record_crc, c->db->file_opts, NULL, 0,
                           &last->segment, err);
+    if (status == PAUA_OK) status = columns_open(c, columns, last, err);
     if (status != PAUA_OK) {
         view_unref(n);
         return status;
@@ -176,6 +213,8 @@ static paua_status seal_commit(struct paua_collection *c, struct view *next,
 
         status = catalog_put(catalog, TABLE_SEGMENT, CATALOG_ID(collection, last->manifest.segment),
                              record->bytes, record->length, err);
+        if (status == PAUA_OK)
+            status = columns_store(catalog, &next->segments[next->segment_count - 1], err);
     }
     if (status == PAUA_OK)
         status = catalog_delete(catalog, TABLE_BATCH, CATALOG_ID(collection, 0),
@@ -193,6 +232,7 @@ static paua_status fold(struct paua_collection *c, const struct view *view, paua
     next->head.generation++;
     next->head.first_sequence = next->head.last_sequence + 1;
     next->durable_sequence = next->head.last_sequence;
+    next->batch_nbytes = 0;
     status = seal_commit(c, next, NULL, err);
     if (status == PAUA_OK)
         collection_publish(c, next);
@@ -225,16 +265,28 @@ static paua_status files_finish(struct paua_collection *c, const struct view *vi
     return status;
 }
 
+/* The fields of the tail's rows. */
+static paua_status tail_columns_write(struct paua_collection *c, const struct view *view,
+                                      uint64_t segment, struct file_ref *columns, paua_error *err)
+{
+    const struct column_rows rows = {
+        .view = view, .rows = view->tail_rows, .place_of = tail_place, .arg = view};
+
+    return columns_write(c, &rows, segment, NULL, columns, err);
+}
+
 static paua_status seal_view(struct paua_collection *c, const struct view *view, paua_error *err)
 {
+    struct file_ref columns = {0};
     struct manifest manifest = {0};
     struct writer record = {0};
     struct view *next = NULL;
     paua_status status = files_finish(c, view, &manifest, &record, err);
     uint64_t number = manifest.segment;
 
+    if (status == PAUA_OK) status = tail_columns_write(c, view, number, &columns, err);
     if (status == PAUA_OK)
-        status = view_sealed(c, view, &manifest, record_crc(record.bytes), &next, err);
+        status = view_sealed(c, view, &manifest, record_crc(record.bytes), &columns, &next, err);
     else
         manifest_free(&manifest);
     if (status == PAUA_OK) status = seal_commit(c, next, &record, err);
@@ -242,7 +294,10 @@ static paua_status seal_view(struct paua_collection *c, const struct view *view,
     writer_close_files(c); /* sealed, or to be reopened at their committed length */
     if (status != PAUA_OK) {
         view_unref(next);
-        if (!db_poisoned(c->db)) files_unlink(c->db->dir, number, FILE_KEYS);
+        if (!db_poisoned(c->db)) {
+            files_unlink(c->db->dir, number, FILE_KEYS);
+            files_unlink(c->db->dir, columns.number, FILE_COLUMNS);
+        }
         return status;
     }
     collection_publish(c, next);

@@ -7,7 +7,7 @@
  * answer.
  *
  * Nothing is allocated after the first block but what heaps need to grow to k. */
-#include "db/search.h"
+#include "db/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +21,7 @@
 #define TILE_NBYTES (384u << 10)
 #define TILE_ROWS_STEP 42u /* whole register tiles of every tier: 14, 6 and 5 or fewer rows */
 #define TILE_QUERIES_MIN 8u
+#define SCATTERED_SHARE 8u /* fewer than one row in so many are read one by one */
 
 struct work {
     const struct search *search;
@@ -207,6 +208,20 @@ static void scan_block(struct worker *w, uint32_t source, uint32_t first, uint32
     if (w->tie.status != PAUA_OK) fail(w, w->tie.status);
 }
 
+/* The restriction of a source; NULL: none. */
+static const struct allowed *restriction(const struct search *s, uint32_t source)
+{
+    return s->allowed == NULL || s->allowed[source].all ? NULL : &s->allowed[source];
+}
+
+/* Sets the bits of the rows first .. first + n - 1 that may be found. */
+static void allowed_set(struct worker *w, const struct allowed *allowed, uint32_t first, uint32_t n)
+{
+    memset(w->live, 0, sizeof w->live);
+    for (uint32_t i = 0; i < n; i++)
+        w->live[i / 64] |= (allowed->bits[(first + i) / 64] >> (first + i) % 64 & 1) << i % 64;
+}
+
 static void scan_source(struct worker *w, uint32_t source)
 {
     const struct search *s = w->search;
@@ -217,7 +232,10 @@ static void scan_source(struct worker *w, uint32_t source)
         /* Blocks end where parts end, alike for every stripe, so that they share them out. */
         n = view_run(s->view, (struct place){source, first}, n);
         if (w->block++ % w->work->stripes != w->stripe) continue;
-        live_set(w, view_source_deleted(s->view, source), first, n);
+        if (restriction(s, source) != NULL)
+            allowed_set(w, restriction(s, source), first, n);
+        else
+            live_set(w, view_source_deleted(s->view, source), first, n);
         scan_block(w, source, first, &n);
     }
 }
@@ -243,14 +261,17 @@ static bool has_direction(const struct flat_query *query)
 static void search_segment(struct worker *w, size_t q, uint32_t source)
 {
     const struct search *s = w->search;
+    const struct allowed *allowed = restriction(s, source);
     uint32_t rows = view_source_rows(s->view, source);
     const struct code_search search = {
         .segment = s->view->segments[source].segment,
         .field = s->field,
         .source = s->codes[source],
         .deleted = view_source_deleted(s->view, source),
-        .allowed = s->allowed == NULL ? NULL : s->allowed[source].rows,
-        .allowed_count = s->allowed == NULL ? 0 : s->allowed[source].count,
+        .allowed = allowed == NULL ? NULL : allowed->rows,
+        .allowed_count = allowed == NULL ? 0 : allowed->count,
+        .allowed_bits = allowed != NULL && plan_of(s, source) == PLAN_WALK ? allowed->bits : NULL,
+        .short_walks = s->short_walks,
         .query = &s->queries[q],
         .k = s->k < rows ? s->k : rows,
         .ef = s->ef < rows ? s->ef : rows,
@@ -261,7 +282,7 @@ static void search_segment(struct worker *w, size_t q, uint32_t source)
     size_t count;
     paua_status status;
 
-    if (s->allowed != NULL && search.allowed_count == 0) return;
+    if (allowed != NULL && allowed->count == 0) return;
     status = search_codes(&search, &w->codes, &hits, &count, &w->err);
     if (status != PAUA_OK) {
         fail(w, status);
@@ -274,7 +295,11 @@ static void search_segment(struct worker *w, size_t q, uint32_t source)
 
 static void scan_any(struct worker *w, uint32_t source)
 {
-    if (w->search->allowed != NULL)
+    const struct allowed *allowed = restriction(w->search, source);
+
+    if (allowed != NULL &&
+        (allowed->bits == NULL ||
+         allowed->count < view_source_rows(w->search->view, source) / SCATTERED_SHARE))
         scan_allowed(w, source);
     else
         scan_source(w, source);

@@ -3,14 +3,9 @@
 #define PAUA_DB_SEARCH_H
 
 #include "base/topk.h"
+#include "db/allowed.h"
 #include "db/db.h"
 #include "db/search_codes.h"
-
-/* Rows that may be found: positions in a source, rising. */
-struct allowed {
-    uint32_t *rows;
-    size_t count, capacity;
-};
 
 struct search {
     const struct view *view;
@@ -21,9 +16,10 @@ struct search {
     struct allowed *allowed;         /* one a source, or NULL: every row */
     const struct code_source *codes; /* one a segment, or NULL: every original is compared */
     uint32_t ef;
-    bool rescore, map_originals; /* see struct code_search */
-    uint64_t deadline_ns;        /* 0: none */
-    uint32_t timeout_ms;         /* for the message */
+    bool rescore, map_originals;   /* see struct code_search */
+    _Atomic uint32_t *short_walks; /* see struct code_search */
+    uint64_t deadline_ns;          /* 0: none */
+    uint32_t timeout_ms;           /* for the message */
     const paua_cancel *cancel;
     struct flat_query *queries; /* n */
     size_t n;

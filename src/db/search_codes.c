@@ -1,9 +1,9 @@
 /* search_codes.c - see search_codes.h.
  *
  * Candidates come from a walk through the graph, or from a scan of codes: where there is no graph,
- * where only some rows are allowed (looking at their codes costs less than walking past the
- * others), and where a walk ends with fewer live rows than are wanted. Their distances by the walk
- * plane are refined by the refine plane, and with `rescore` the best are compared with their
+ * where few rows are allowed (looking at their codes costs less than walking past the others, and
+ * finds all of them), and where a walk ends with fewer rows than are wanted. Their distances by the
+ * walk plane are refined by the refine plane, and with `rescore` the best are compared with their
  * originals: first a few more than k, which also shows by how much the codes err, then those that
  * may still be among the k within three standard deviations of that.
  *
@@ -25,6 +25,7 @@
 #define RESCORE_EXTRA 8u /* originals compared first: k and so many more */
 #define RESCORE_SIGMAS 3.0
 #define ALIGNMENT 64u
+#define WALK_SEEDS 16u /* allowed rows, evenly apart, that a walk starts from besides the entry */
 
 void code_scratch_free(struct code_scratch *scratch)
 {
@@ -53,7 +54,7 @@ static bool model_reserve(struct code_scratch *s, const struct model *model)
     model_scratch_free(&s->model);
     mem_free(s->values);
     s->model_dim = 0;
-    s->values = mem_aligned(ALIGNMENT, (size_t)fields * 4 * CODE_LINE_NBYTES);
+    s->values = mem_aligned(ALIGNMENT, (size_t)fields * 3 * CODE_LINE_NBYTES);
     if (s->values == NULL || !model_scratch_init(&s->model, model)) return false;
     s->model_dim = model->dim;
     s->model_fields = fields;
@@ -171,8 +172,9 @@ static size_t candidates_scan(const struct code_search *search, struct code_scra
     return search->ef;
 }
 
-static bool is_live(const struct code_search *search, uint32_t row)
+static bool may_be_found(const struct code_search *search, uint32_t row)
 {
+    if (search->allowed_bits != NULL) return (search->allowed_bits[row / 64] >> row % 64 & 1) != 0;
     return search->deleted == NULL || !roaring_bitmap_contains(search->deleted, row);
 }
 
@@ -181,11 +183,29 @@ static uint32_t ef_walked(const struct code_search *search, uint64_t live)
 {
     uint64_t rows = search->segment->rows, ef = search->ef;
 
-    if (live < rows) ef = ef * rows / live < ef * EF_DEAD_MAX ? ef * rows / live : ef * EF_DEAD_MAX;
+    if (search->allowed_bits == NULL && live < rows)
+        ef = ef * rows / live < ef * EF_DEAD_MAX ? ef * rows / live : ef * EF_DEAD_MAX;
     return (uint32_t)(ef < rows ? ef : rows);
 }
 
-/* The live rows that a walk finds, and their copies; *count may be less than is wanted. */
+/* Walks, past rows that are not allowed; they are not in the pool, so ef is what it is without. */
+static size_t walk(const struct code_search *search, struct code_scratch *s,
+                   const struct code_query *query, uint32_t ef)
+{
+    const struct graph *graph = search->source.graph;
+    const struct code_plane *plane = &search->source.codes->walk;
+    uint32_t seeds[WALK_SEEDS];
+    struct walk_allowed allowed = {search->allowed_bits, seeds, 0};
+
+    if (search->allowed_bits == NULL) return graph_walk(graph, plane, query, ef, &s->walk);
+    for (; allowed.seed_count < WALK_SEEDS && allowed.seed_count < search->allowed_count;
+         allowed.seed_count++)
+        seeds[allowed.seed_count] =
+            search->allowed[search->allowed_count / WALK_SEEDS * allowed.seed_count];
+    return graph_walk_allowed(graph, plane, query, ef, &allowed, &s->walk);
+}
+
+/* The rows that a walk finds, and their copies; *count may be less than is wanted. */
 static paua_status candidates_walk(const struct code_search *search, struct code_scratch *s,
                                    const struct code_query *query, uint64_t live, size_t *count,
                                    paua_error *err)
@@ -195,7 +215,7 @@ static paua_status candidates_walk(const struct code_search *search, struct code
     size_t n = 0, kept;
 
     if (!walk_reserve(&s->walk, graph, ef)) return error_set_nomem(err);
-    kept = graph_walk(graph, &search->source.codes->walk, query, ef, &s->walk);
+    kept = walk(search, s, query, ef);
     if (mem_grow((void **)&s->keys, &s->keys_capacity, 2 * (kept + graph->copy_count),
                  sizeof s->keys[0]) != 0)
         return error_set_nomem(err);
@@ -205,9 +225,9 @@ static paua_status candidates_walk(const struct code_search *search, struct code
         const struct graph_copy *first = NULL;
 
         if (graph->copy_count > 0) copies = copies_of(graph, row, &first);
-        if (is_live(search, row)) s->keys[n++] = key;
+        if (may_be_found(search, row)) s->keys[n++] = key;
         for (uint32_t c = 0; c < copies; c++)
-            if (is_live(search, first[c].row))
+            if (may_be_found(search, first[c].row))
                 s->keys[n++] = code_key(code_key_distance(key), first[c].row);
     }
     *count = n;
@@ -224,9 +244,12 @@ static paua_status candidates(const struct code_search *search, struct code_scra
 
     *count = 0;
     if (live == 0) return PAUA_OK;
-    if (search->source.graph != NULL && search->allowed == NULL && search->ef < live) {
+    if (search->allowed != NULL && search->allowed_count < wanted) wanted = search->allowed_count;
+    if (search->source.graph != NULL && (search->allowed == NULL || search->allowed_bits != NULL) &&
+        search->ef < live) {
         status = candidates_walk(search, s, query, live, count, err);
         if (status != PAUA_OK || *count >= wanted) return status;
+        if (search->short_walks != NULL) atomic_fetch_add(search->short_walks, 1);
     }
     *count = candidates_scan(search, s, query);
     return PAUA_OK;
@@ -269,8 +292,8 @@ static paua_status refine(const struct code_search *search, struct code_scratch 
     const struct codes *codes = search->source.codes;
     bool plane = codes->model.refine.layout.nbytes > 0;
     size_t room = (size_t)s->model_fields * CODE_LINE_NBYTES;
-    struct refine_query query = {
-        .high = s->values + room, .low = s->values + 2 * room, .walk = s->values + 3 * room};
+    struct refine_query query = {.refine.values = s->values + room,
+                                 .missed.values = s->values + 2 * room};
     struct block block;
     const struct refine_rows rows = {block.walk, block.walk_factors, plane ? block.refine : NULL,
                                      plane ? block.refine_factors : NULL};

@@ -20,6 +20,8 @@ struct code_search {
     const roaring_bitmap_t *deleted; /* NULL: none */
     const uint32_t *allowed;         /* only these rows, live and rising; NULL: all */
     size_t allowed_count;
+    const uint64_t *allowed_bits;  /* of the same rows; NULL: scan them rather than walk */
+    _Atomic uint32_t *short_walks; /* counts walks that ended short; may be NULL */
     const struct flat_query *query;
     uint32_t k;
     uint32_t ef;        /* candidates kept; >= k */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "codec/batch.h"
+#include "db/filtered.h"
 #include "db/write.h"
 
 paua_status group_begin(struct group *g, struct paua_collection *c, paua_error *err)
@@ -34,6 +35,12 @@ void group_end(struct group *g, bool committed)
     mem_free(g->deletes);
     mem_free(g->key_bytes);
     arena_free(&g->arena);
+    arena_free(&g->cell_arena);
+    mem_free(g->new_fields);
+    mem_free(g->patched);
+    mem_free(g->cells);
+    writer_free(&g->columns);
+    writer_free(&g->values);
     writer_free(&g->keys);
     writer_free(&g->lengths);
     writer_free(&g->scratch);
@@ -176,17 +183,20 @@ static paua_status stage_row(struct group *g, const struct write_request *r, siz
     if (mem_grow((void **)&g->staged, &g->capacity, g->count + 1, sizeof g->staged[0]) != 0 ||
         key_keep(g, key) != PAUA_OK || tail_append(tail, key, key_hash(key), nbytes) != PAUA_OK)
         return error_set_nomem(err);
-    if (!place_is_none(old) && delete_place(g, old) != PAUA_OK) {
+    status = stage_fields_put(g, r, i, tail->rows - 1, old, err);
+    if (status == PAUA_OK && !place_is_none(old) && delete_place(g, old) != PAUA_OK)
+        status = error_set_nomem(err);
+    if (status != PAUA_OK) {
         tail_truncate(tail, tail->rows - 1,
                       tail->heap_nbytes - (nbytes == BATCH_NO_DOCUMENT ? 0 : nbytes));
-        return error_set_nomem(err);
+        return status;
     }
     g->staged[g->count++] = (struct staged){r, i, old};
     return PAUA_OK;
 }
 
-/* An update or upsert of an existing row that changes nothing of it. */
-static bool changes_nothing(const struct schema *schema, const paua_rows *rows, size_t i)
+/* An update or upsert of an existing row that changes no more than its fields. */
+static bool stays_in_place(const struct schema *schema, const paua_rows *rows, size_t i)
 {
     uint32_t first = schema->key_kind == PAUA_KEY_VECTOR ? 1 : 0; /* the key itself */
 
@@ -211,14 +221,16 @@ static paua_status decide_row(struct group *g, const struct write_request *r, si
                              "row %zu: a row with this key exists; use upsert to replace it", i);
     if (r->op == WRITE_DELETE)
         return delete_place(g, old) == PAUA_OK ? PAUA_OK : error_set_nomem(err);
-    if (!place_is_none(old) && changes_nothing(&g->c->schema, r->rows, i)) return PAUA_OK;
     status = row_check(&g->c->schema, r->rows, i, place_is_none(old), err);
+    if (status == PAUA_OK) status = stage_fields_take(g, r, i, err);
+    if (status == PAUA_OK && !place_is_none(old) && stays_in_place(&g->c->schema, r->rows, i))
+        return stage_fields_patch(g, r, i, old, err);
     return status == PAUA_OK ? stage_row(g, r, i, key, old, err) : status;
 }
 
 struct stage_mark {
-    size_t count, delete_count;
-    uint32_t tail_rows;
+    size_t count, delete_count, patched_count;
+    uint32_t tail_rows, new_field_count;
     uint64_t heap_nbytes;
 };
 
@@ -226,6 +238,9 @@ static void undo(struct group *g, const struct stage_mark *mark)
 {
     while (g->delete_count > mark->delete_count)
         edit_restore(&g->edit, g->deletes[--g->delete_count]);
+    while (g->patched_count > mark->patched_count)
+        edit_patch_undo(&g->edit, g->patched[--g->patched_count]);
+    g->new_field_count = mark->new_field_count;
     g->count = mark->count;
     tail_truncate(g->view->tail, mark->tail_rows, mark->heap_nbytes);
 }
@@ -242,12 +257,48 @@ static bool refuses_row(paua_status status)
            status == PAUA_ECORRUPT;
 }
 
+/* All rows that the filter finds in the view that the group began on: such a request is a group of
+ * its own. */
+static void stage_where(struct group *g, struct write_request *r)
+{
+    paua_error err = {.row = PAUA_NO_ROW};
+    struct place_list found = {0};
+    paua_status status = filtered_places(g->view, r->filter, &found, &err);
+
+    for (size_t i = 0; i < found.count && status == PAUA_OK; i++)
+        if (delete_place(g, found.items[i]) != PAUA_OK) status = error_set_nomem(&err);
+    mem_free(found.items);
+    r->result = status;
+    r->refusal = err;
+    r->deleted = g->delete_count;
+}
+
+/* Every row of a request is refused for the same reason. */
+static void refuse_all(struct write_request *r, const paua_error *err)
+{
+    r->result = err->status;
+    r->refusal = *err;
+    r->refused = r->keys->count;
+    for (size_t i = 0; i < r->keys->count; i++)
+        status_set(r, i, err->status);
+}
+
 void stage_request(struct group *g, struct write_request *r)
 {
     const struct tail *tail = g->view->tail;
-    struct stage_mark mark = {g->count, g->delete_count, tail->rows, tail->heap_nbytes};
+    struct stage_mark mark = {g->count,   g->delete_count,    g->patched_count,
+                              tail->rows, g->new_field_count, tail->heap_nbytes};
     paua_error first;
     bool nothing = false;
+
+    if (r->op == WRITE_DELETE_WHERE) {
+        stage_where(g, r);
+        return;
+    }
+    if (stage_fields_begin(g, r, &first) != PAUA_OK) {
+        refuse_all(r, &first);
+        return;
+    }
 
     for (size_t i = 0; i < r->keys->count; i++) {
         paua_error local;

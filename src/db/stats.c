@@ -27,6 +27,12 @@ static void segment_count(const struct view_segment *slot, uint32_t fields, paua
         s->heap_nbytes += sizeof *artifact;
         file_count(artifact->file, s);
     }
+    if (slot->columns != NULL) {
+        s->column_nbytes += slot->columns_ref.nbytes;
+        file_count(column_file_data(slot->columns), s);
+    }
+    s->patches += patches_count(slot->patches);
+    s->heap_nbytes += patches_nbytes(slot->patches);
     if (slot->deleted != NULL)
         s->heap_nbytes += roaring_bitmap_portable_size_in_bytes(slot->deleted->set);
     for (uint32_t p = 0; p < manifest->part_count; p++) {
@@ -59,7 +65,10 @@ static void tail_count(const struct view *view, paua_stats *s)
     }
     if (tail->heap != NULL) s->document_nbytes += FILE_HEADER_NBYTES;
     file_count(tail->heap, s);
-    s->heap_nbytes += sizeof *tail + tail->memory_nbytes;
+    s->heap_nbytes +=
+        sizeof *tail + tail->memory_nbytes + tail_columns_nbytes(&view->tail->columns);
+    s->patches += patches_count(view->tail_patches);
+    s->heap_nbytes += patches_nbytes(view->tail_patches);
 }
 
 paua_status paua_collection_stats(paua_collection *collection, paua_stats *stats, paua_error *err)

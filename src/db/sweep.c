@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/field_record.h"
 #include "codec/head.h"
+#include "codec/history_record.h"
 #include "codec/index_record.h"
 #include "codec/manifest.h"
 #include "db/db.h"
@@ -19,6 +21,7 @@ struct listing {
     struct used_files *used;
     bool failed;
     uint64_t collections, heads, segments, segments_due;
+    uint64_t groups, groups_due; /* of pages of histories */
 };
 
 static void used_add(struct listing *l, uint64_t number)
@@ -85,6 +88,41 @@ static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
     return PAUA_OK;
 }
 
+static paua_status columns_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct column_ref ref;
+
+    (void)id;
+    if (column_ref_decode(record.data, record.nbytes, &ref) != PAUA_OK) return PAUA_ECORRUPT;
+    used_add(arg, ref.file.number);
+    return PAUA_OK;
+}
+
+static paua_status history_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct listing *l = arg;
+    struct history_record history;
+
+    (void)id;
+    if (history_record_decode(record.data, record.nbytes, &history) != PAUA_OK)
+        return PAUA_ECORRUPT;
+    l->groups_due += history.group_count;
+    used_add(arg, history.file);
+    return PAUA_OK;
+}
+
+static paua_status group_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct listing *l = arg;
+    struct history_group group;
+
+    (void)id;
+    if (history_group_decode(record.data, record.nbytes, &group) != PAUA_OK) return PAUA_ECORRUPT;
+    l->groups++;
+    used_add(arg, group.file);
+    return PAUA_OK;
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -106,11 +144,18 @@ paua_status used_files_load(paua_db *db, struct used_files *used)
             status = catalog_each(catalog, TABLE_SEGMENT, 0, INT64_MAX, segment_each, &l, NULL);
         if (status == PAUA_OK)
             status = catalog_each(catalog, TABLE_ARTIFACT, 0, INT64_MAX, artifact_each, &l, NULL);
+        if (status == PAUA_OK)
+            status = catalog_each(catalog, TABLE_COLUMNS, 0, INT64_MAX, columns_each, &l, NULL);
+        if (status == PAUA_OK)
+            status = catalog_each(catalog, TABLE_HISTORY, 0, INT64_MAX, history_each, &l, NULL);
+        if (status == PAUA_OK)
+            status = catalog_each(catalog, TABLE_HISTORY_GROUP, 0, INT64_MAX, group_each, &l, NULL);
         catalog_rollback(catalog);
     }
     db_unlock_reader(db);
     /* A damaged page may hide records whole. */
-    if (status == PAUA_OK && (l.heads != l.collections || l.segments != l.segments_due))
+    if (status == PAUA_OK &&
+        (l.heads != l.collections || l.segments != l.segments_due || l.groups != l.groups_due))
         status = PAUA_ECORRUPT;
     if (used->count > 0) qsort(used->numbers, used->count, sizeof used->numbers[0], by_number);
     return l.failed ? PAUA_ENOMEM : status;

@@ -54,6 +54,7 @@ static void tail_free(struct tail *tail)
         mem_free(table);
         table = older;
     }
+    tail_columns_free(&tail->columns);
     arena_free(&tail->arena);
     mem_free(tail);
 }
@@ -80,6 +81,7 @@ paua_status tail_open(struct dir *dir, const struct schema *schema, const struct
     t->schema = schema;
     t->first_row = head->tail_first_row;
     t->staged_first = UINT32_MAX;
+    tail_columns_init(&t->columns);
     for (uint32_t f = 0; f < schema->field_count && status == PAUA_OK; f++) {
         struct file_header header = files_vector_header(schema, f, head->tail_vectors[f]);
         status = data_file_open_growing(dir, &header, opts, &t->vectors[f], err);
@@ -237,6 +239,7 @@ void tail_truncate(struct tail *tail, uint32_t rows, uint64_t heap_nbytes)
         tail->rows = row;
     }
     writer_free(&scratch);
+    tail_columns_truncate(&tail->columns, rows);
     tail->rows = rows;
     tail->heap_nbytes = heap_nbytes;
 }

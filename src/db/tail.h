@@ -1,5 +1,5 @@
-/* tail.h - the rows after the last segment: their keys and documents' places in memory, their
- * vectors in files that still grow.
+/* tail.h - the rows after the last segment: their keys, fields and documents' places in memory,
+ * their vectors in files that still grow.
  *
  * One writer appends; any number of readers look at rows below the count that their view carries.
  * Nothing a reader may look at ever moves or changes: arrays grow by chunks, strings live in an
@@ -18,6 +18,7 @@
 #include "codec/head.h"
 #include "codec/schema.h"
 #include "db/key.h"
+#include "db/tail_columns.h"
 #include "store/data_file.h"
 
 #define TAIL_CHUNKS 23u /* 1,024 rows doubling: more than 2^32 rows in all */
@@ -33,6 +34,7 @@ struct tail {
     uint64_t *keys[TAIL_CHUNKS]; /* u64: the key; string: address of {u16 length, bytes} */
     struct tail_document *documents[TAIL_CHUNKS];
     _Atomic(struct tail_table *) table;
+    struct tail_columns columns;
     struct arena arena;
     /* Writer's only: */
     uint32_t rows;                /* committed and staged */
@@ -52,7 +54,7 @@ void tail_unref(struct tail *tail);
  * BATCH_NO_DOCUMENT. PAUA_OK or PAUA_ENOMEM. */
 paua_status tail_append(struct tail *tail, struct key key, uint64_t hash, uint32_t document_nbytes);
 
-/* Takes back the rows from `rows` on, and documents from heap_nbytes on. */
+/* Takes back the rows from `rows` on with their fields, and documents from heap_nbytes on. */
 void tail_truncate(struct tail *tail, uint32_t rows, uint64_t heap_nbytes);
 
 /* Finds the row below `rows`, and not in `deleted` (may be NULL), that has this key: PAUA_OK and

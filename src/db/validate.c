@@ -156,6 +156,30 @@ static void artifacts_validate(struct validate *v, const struct artifacts *artif
     }
 }
 
+/* A column file: its bytes, and the structure of every column. */
+static void columns_validate(struct validate *v, const struct view *view,
+                             const struct view_segment *slot)
+{
+    const struct column_file_field *fields;
+    uint64_t before = v->problems;
+    uint32_t count;
+
+    if (slot->columns == NULL) return;
+    file_validate(v, column_file_data(slot->columns));
+    fields = column_file_fields(slot->columns, &count);
+    for (uint32_t f = 0; f < count && v->problems == before; f++) {
+        const struct field *field = field_list_id(view->fields, fields[f].id);
+        const struct column_view *column;
+        paua_error err;
+
+        if (column_file_column(slot->columns, fields[f].id, &column, &err) != PAUA_OK)
+            report(v, data_file_name(column_file_data(slot->columns)), err.message);
+        else if (field != NULL && field->type != fields[f].type)
+            report(v, data_file_name(column_file_data(slot->columns)),
+                   "holds a field whose type is another");
+    }
+}
+
 static void segment_validate(struct validate *v, const struct segment *segment)
 {
     file_validate(v, segment->keys);
@@ -179,6 +203,7 @@ paua_status view_validate(const struct view *view, struct validate *v)
     for (uint32_t i = 0; i < view->segment_count; i++) {
         segment_validate(v, view->segments[i].segment);
         artifacts_validate(v, view->segments[i].artifacts);
+        columns_validate(v, view, &view->segments[i]);
     }
     v->total += view->live_rows + view->dead_rows;
     /* Rows of damaged files would only repeat the news. */

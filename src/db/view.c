@@ -59,19 +59,28 @@ struct view *view_copy(const struct view *view)
     if (copy == NULL) return NULL;
     copy->head = view->head;
     copy->durable_sequence = view->durable_sequence;
+    copy->batch_nbytes = view->batch_nbytes;
     copy->live_rows = view->live_rows;
     copy->dead_rows = view->dead_rows;
     copy->tail = tail_ref(view->tail);
     copy->tail_rows = view->tail_rows;
     copy->tail_deleted = deleted_ref(view->tail_deleted);
+    copy->tail_patches = patches_ref(view->tail_patches);
     copy->indexes = index_list_ref(view->indexes);
-    for (uint32_t i = 0; i < view->segment_count; i++) {
-        copy->segments[i] = view->segments[i];
-        segment_ref(copy->segments[i].segment);
-        deleted_ref(copy->segments[i].deleted);
-        artifacts_ref(copy->segments[i].artifacts);
-    }
+    copy->fields = field_list_ref(view->fields);
+    for (uint32_t i = 0; i < view->segment_count; i++)
+        view_slot_share(&copy->segments[i], &view->segments[i]);
     return copy;
+}
+
+void view_slot_share(struct view_segment *to, const struct view_segment *from)
+{
+    *to = *from;
+    segment_ref(to->segment);
+    deleted_ref(to->deleted);
+    artifacts_ref(to->artifacts);
+    if (to->columns != NULL) column_file_ref(to->columns);
+    patches_ref(to->patches);
 }
 
 struct view *view_ref(struct view *view)
@@ -89,13 +98,36 @@ void view_unref(struct view *view)
         segment_unref(view->segments[i].segment);
         deleted_unref(view->segments[i].deleted);
         artifacts_unref(view->segments[i].artifacts);
+        column_file_unref(view->segments[i].columns);
+        patches_unref(view->segments[i].patches);
     }
+    patches_unref(view->tail_patches);
     tail_unref(view->tail);
     deleted_unref(view->tail_deleted);
     index_list_unref(view->indexes);
+    field_list_unref(view->fields);
     owner = view->owner;
     mem_free(view);
     view_owner_unref(owner);
+}
+
+uint32_t view_digest(const struct view *view)
+{
+    uint32_t digest = 0;
+
+    for (uint32_t i = 0; i < view->segment_count; i++) {
+        const struct view_segment *slot = &view->segments[i];
+
+        digest = head_digest(digest, slot->segment->manifest.segment, slot->segment->record_crc,
+                             slot->stored_crc);
+        if (slot->columns_ref.number != 0 || slot->patches_crc != 0)
+            digest = head_digest(digest, slot->columns_ref.number, slot->columns_ref.footer_crc,
+                                 slot->patches_crc);
+    }
+    for (uint32_t i = 0; i < field_list_count(view->fields); i++)
+        digest = head_digest(digest, view->fields->items[i].field.id,
+                             view->fields->items[i].record_crc, 0);
+    return digest;
 }
 
 void view_count(struct view *view)
@@ -252,6 +284,32 @@ paua_status view_document(const struct view *view, struct place place, struct wr
         return tail_document(view->tail, place.row, scratch, document, err);
     part = segment_part(view->segments[place.source].segment, place.row, &row);
     return part_document(part, row, scratch, document, err);
+}
+
+const struct patches *view_source_patches(const struct view *view, uint32_t source)
+{
+    return source < view->segment_count ? view->segments[source].patches : view->tail_patches;
+}
+
+paua_status view_cell(const struct view *view, uint32_t field, struct place place,
+                      struct cell *cell, paua_error *err)
+{
+    const struct column_view *column = NULL;
+    struct column_file *file;
+    paua_status status;
+
+    if (patches_find(view_source_patches(view, place.source), field, place.row, cell))
+        return PAUA_OK;
+    if (place.source >= view->segment_count) {
+        tail_columns_cell(&view->tail->columns, field, place.row, cell);
+        return PAUA_OK;
+    }
+    *cell = (struct cell){0};
+    file = view->segments[place.source].columns;
+    if (file == NULL) return PAUA_OK;
+    status = column_file_column(file, field, &column, err);
+    if (status == PAUA_OK && column != NULL) column_cell(column, place.row, cell);
+    return status;
 }
 
 paua_status view_vector(const struct view *view, uint32_t field, struct place place,

@@ -1,5 +1,6 @@
-/* view.h - one state of a collection that readers hold: segments, a prefix of the tail, and which
- * rows of each are dead. Immutable and reference-counted; writers publish a new one.
+/* view.h - one state of a collection that readers hold: segments, a prefix of the tail, which rows
+ * of each are dead, and which values of their fields were replaced. Immutable and
+ * reference-counted; writers publish a new one.
  *
  * A place names a row in a view: source 0 .. segment_count - 1 is a segment, source segment_count
  * is the tail. Sources are in the order of row ids. */
@@ -7,7 +8,10 @@
 #define PAUA_DB_VIEW_H
 
 #include "codec/head.h"
+#include "column/column_file.h"
+#include "column/patches.h"
 #include "db/artifacts.h"
+#include "db/fields.h"
 #include "db/segment.h"
 #include "db/tail.h"
 
@@ -23,6 +27,10 @@ struct view_segment {
     struct deleted *deleted;     /* NULL: none */
     uint32_t stored_crc;         /* checksum of its record in TABLE_DELETED; 0: none there */
     struct artifacts *artifacts; /* codes and graphs; NULL: none */
+    struct column_file *columns; /* values of fields; NULL: all are NULL */
+    struct file_ref columns_ref; /* number 0: none */
+    struct patches *patches;     /* on top of columns; NULL: none */
+    uint32_t patches_crc;        /* of the record in TABLE_PATCH; 0: none there */
 };
 
 /* Whoever holds the schema that views point to: it goes when the last of them has gone, so hits and
@@ -38,12 +46,15 @@ struct view {
     struct view_owner *owner; /* referenced; NULL: the schema outlives the view anyway */
     struct head head;
     uint64_t durable_sequence;  /* batches up to here were synced when it was loaded */
+    uint64_t batch_nbytes;      /* of the records of all batches since the last segment */
     struct index_list *indexes; /* NULL: none */
+    struct field_list *fields;  /* NULL: none */
     uint64_t live_rows;
     uint64_t dead_rows;
     struct tail *tail; /* NULL: no tail yet */
     uint32_t tail_rows;
     struct deleted *tail_deleted;
+    struct patches *tail_patches;
     uint32_t segment_count;
     struct view_segment segments[];
 };
@@ -61,8 +72,12 @@ struct view *view_new(const struct schema *schema, struct view_owner *owner,
 void view_owner_unref(struct view_owner *owner); /* NULL does nothing */
 /* A copy that shares everything (references taken). */
 struct view *view_copy(const struct view *view);
+/* Makes an empty slot of another view the same as one (references taken). */
+void view_slot_share(struct view_segment *to, const struct view_segment *from);
 struct view *view_ref(struct view *view);
 void view_unref(struct view *view);
+/* The digest of segments, their deletions, columns and patches, and fields, as heads store it. */
+uint32_t view_digest(const struct view *view);
 /* Counts live and dead rows once the rest is set. */
 void view_count(struct view *view);
 
@@ -100,6 +115,11 @@ paua_status view_vectors(const struct view *view, uint32_t field, struct place p
                          struct writer *scratch, const uint8_t **bytes, paua_error *err);
 paua_status view_document(const struct view *view, struct place place, struct writer *scratch,
                           paua_bytes *document, paua_error *err);
+/* Value of a field of a row; byte strings are borrowed while the view is held. */
+paua_status view_cell(const struct view *view, uint32_t field, struct place place,
+                      struct cell *cell, paua_error *err);
+const struct patches *view_source_patches(const struct view *view, uint32_t source);
+
 /* Reads one vector as floats. */
 paua_status view_vector(const struct view *view, uint32_t field, struct place place,
                         struct writer *scratch, float *vector, paua_error *err);

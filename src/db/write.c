@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "db/filtered.h"
 #include "db/write.h"
 
 #define GROUP_ROWS_MAX 16384u
@@ -24,6 +25,7 @@ static void request_fail(struct write_request *r, paua_status status, const paua
 {
     r->result = status;
     r->refusal = *err;
+    r->deleted = 0;
     for (size_t i = 0; r->row_status != NULL && i < r->keys->count; i++)
         r->row_status[i] = status;
 }
@@ -41,7 +43,7 @@ static paua_status commit_list(struct paua_collection *c, struct write_request *
         r->refused = 0;
         stage_request(&g, r);
     }
-    if (g.count > 0 || g.delete_count > 0) status = group_commit(&g, err);
+    if (group_has_work(&g)) status = group_commit(&g, err);
     group_end(&g, status == PAUA_OK);
     return status;
 }
@@ -104,6 +106,12 @@ static void gather(struct paua_collection *c)
         if (pthread_cond_timedwait(&c->queue_full, &c->queue_mutex, &until) == ETIMEDOUT) break;
 }
 
+/* A filter sees no row that is staged beside it, so what deletes by one is a group of its own. */
+static bool joins(const struct write_request *first, const struct write_request *next)
+{
+    return first->op != WRITE_DELETE_WHERE && next->op != WRITE_DELETE_WHERE;
+}
+
 /* With queue_mutex held: takes requests up to a group's size, at least one. */
 static struct write_request *queue_take(struct paua_collection *c)
 {
@@ -111,7 +119,8 @@ static struct write_request *queue_take(struct paua_collection *c)
     size_t rows = first->keys->count;
 
     c->last_group = 1;
-    while (last->next != NULL && rows + last->next->keys->count <= GROUP_ROWS_MAX) {
+    while (last->next != NULL && joins(first, last->next) &&
+           rows + last->next->keys->count <= GROUP_ROWS_MAX) {
         last = last->next;
         rows += last->keys->count;
         c->last_group++;
@@ -238,6 +247,9 @@ static paua_status rows_check(const struct schema *schema, const paua_rows *rows
             return error_set(err, PAUA_EINVAL, "vector \"%s\": a stride of %zu is less than %u",
                              schema->fields[f].name, rows->vectors[f].stride,
                              schema->fields[f].dim);
+    if (rows->column_count > 0 && rows->columns == NULL)
+        return error_set(err, PAUA_EINVAL, "%zu fields given, but no array of them",
+                         rows->column_count);
     if (schema->key_kind == PAUA_KEY_VECTOR) return count_check(&rows->keys, err);
     status = keys_check(schema, &rows->keys, err);
     return status == PAUA_OK ? count_check(&rows->keys, err) : status;
@@ -253,6 +265,7 @@ static paua_status write_start(paua_collection *c, struct write_request *r,
     if (opts != NULL && opts->size < sizeof *opts)
         return error_set(err, PAUA_EINVAL, "paua_write_opts.size is not set");
     r->all_or_nothing = opts != NULL && opts->all_or_nothing;
+    r->replace_fields = opts != NULL && opts->replace_fields;
     if (r->op == WRITE_DELETE) {
         status = keys_check(&c->schema, r->keys, err);
         if (status == PAUA_OK) status = count_check(r->keys, err);
@@ -303,4 +316,28 @@ paua_status paua_delete(paua_collection *collection, const paua_keys *keys,
 
     r.keys = keys;
     return write_start(collection, &r, opts, err);
+}
+
+paua_status paua_delete_where(paua_collection *collection, const paua_filter *filter,
+                              uint64_t *deleted, paua_error *err)
+{
+    static const paua_keys none;
+    struct write_request r = request(WRITE_DELETE_WHERE, NULL, err);
+    struct bound_filter *bound = NULL;
+    struct view *view;
+    paua_status status = collection == NULL || filter == NULL
+                             ? error_set(err, PAUA_EINVAL, "the collection or the filter is NULL")
+                             : db_check_writable(collection->db, err);
+
+    if (status == PAUA_OK) status = collection_view(collection, &view, err);
+    if (status != PAUA_OK) return status;
+    status = filtered_bind(view, filter, &bound, err);
+    view_unref(view);
+    if (status != PAUA_OK) return status;
+    r.keys = &none;
+    r.filter = bound;
+    status = write_run(collection, &r);
+    bound_filter_free(bound);
+    if (status == PAUA_OK && deleted != NULL) *deleted = r.deleted;
+    return status;
 }

@@ -7,7 +7,13 @@
 #include "db/db.h"
 #include "db/edit.h"
 
-enum write_op { WRITE_INSERT, WRITE_UPSERT, WRITE_UPDATE, WRITE_DELETE };
+enum write_op { WRITE_INSERT, WRITE_UPSERT, WRITE_UPDATE, WRITE_DELETE, WRITE_DELETE_WHERE };
+
+/* A field that a request gives, as the group knows it. */
+struct request_column {
+    uint32_t id; /* 0: nothing is given, and there is no such field */
+    uint32_t type;
+};
 
 struct write_request {
     struct write_request *next;
@@ -15,10 +21,14 @@ struct write_request {
     const paua_rows *rows; /* NULL for WRITE_DELETE */
     const paua_keys *keys;
     bool all_or_nothing;
-    paua_status *row_status; /* may be NULL */
+    bool replace_fields;
+    const struct bound_filter *filter; /* WRITE_DELETE_WHERE */
+    struct request_column *columns;    /* rows->column_count; of the group's arena */
+    paua_status *row_status;           /* may be NULL */
     paua_error *err;    /* may be NULL; written at the end alone, since a try may be repeated */
     paua_error refusal; /* what it will say if result is not PAUA_OK */
     size_t refused;
+    uint64_t deleted; /* WRITE_DELETE_WHERE: rows */
     paua_status result;
     sem_t wake; /* posted when it is done, or is to lead */
     bool done;
@@ -46,7 +56,16 @@ struct group {
     const uint8_t **key_bytes; /* vector keys of staged rows, in `arena` */
     size_t key_capacity;
     struct arena arena;
-    struct writer keys, lengths; /* stored forms for the batch record */
+    struct field_item *new_fields; /* brought by requests to a dynamic collection */
+    uint32_t new_field_count;
+    size_t new_field_capacity;
+    uint32_t *patched; /* sources of the patches made, in their order */
+    size_t patched_count, patched_capacity;
+    struct cell *cells; /* of the row that is being decided, one a column of its request */
+    size_t cell_capacity;
+    struct arena cell_arena;
+    struct writer columns, values; /* fields for the batch record */
+    struct writer keys, lengths;   /* stored forms for the batch record */
     struct writer scratch, row;
 };
 
@@ -57,6 +76,27 @@ void group_end(struct group *g, bool committed);
 
 /* Decides each row of a request: rows that are accepted are staged, others get their status. */
 void stage_request(struct group *g, struct write_request *request);
+
+/* Has a group anything to commit? */
+static inline bool group_has_work(const struct group *g)
+{
+    return g->count > 0 || g->delete_count > 0 || g->patched_count > 0;
+}
+
+/* Finds the fields that a request gives; a dynamic collection gets those that are new. */
+paua_status stage_fields_begin(struct group *g, struct write_request *r, paua_error *err);
+/* Takes the values of row i into g->cells. PAUA_EINVAL: one does not fit its field. */
+paua_status stage_fields_take(struct group *g, const struct write_request *r, size_t i,
+                              paua_error *err);
+/* Puts the values taken into the tail's row `row`, which replaces `old` (may be NO_PLACE). */
+paua_status stage_fields_put(struct group *g, const struct write_request *r, size_t i, uint32_t row,
+                             struct place old, paua_error *err);
+/* Patches an existing row with the values taken. */
+paua_status stage_fields_patch(struct group *g, const struct write_request *r, size_t i,
+                               struct place place, paua_error *err);
+
+/* Stores the fields of staged rows, and patches, in g->columns; `next` has the edits applied. */
+paua_status commit_fields(struct group *g, const struct view *next, paua_error *err);
 
 /* Appends what was staged to the files, commits and publishes it. */
 paua_status group_commit(struct group *g, paua_error *err);

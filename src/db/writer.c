@@ -165,13 +165,11 @@ paua_status writer_open_files(struct paua_collection *c, paua_error *err)
     return status;
 }
 
-paua_status collection_sync(struct paua_collection *c, paua_error *err)
+paua_status writer_sync(struct paua_collection *c, paua_error *err)
 {
-    struct view *view;
+    struct view *view = collection_peek(c);
     paua_status status = PAUA_OK;
 
-    pthread_mutex_lock(&c->write_mutex);
-    view = collection_peek(c);
     for (uint32_t f = 0; f < c->schema.field_count && status == PAUA_OK; f++)
         if (c->vectors[f] != NULL) status = file_writer_sync(c->vectors[f], err);
     if (status == PAUA_OK && c->heap != NULL) status = file_writer_sync(c->heap, err);
@@ -180,6 +178,26 @@ paua_status collection_sync(struct paua_collection *c, paua_error *err)
     else
         db_poison(c->db);
     view_unref(view);
+    return status;
+}
+
+paua_status collection_sync(struct paua_collection *c, paua_error *err)
+{
+    paua_status status;
+
+    pthread_mutex_lock(&c->write_mutex);
+    status = writer_sync(c, err);
     pthread_mutex_unlock(&c->write_mutex);
+    return status;
+}
+
+paua_status writer_lock(struct paua_collection *c, paua_error *err)
+{
+    paua_status status;
+
+    pthread_mutex_lock(&c->write_mutex);
+    status = db_check_writable(c->db, err);
+    if (status == PAUA_OK) status = writer_begin(c, err);
+    if (status != PAUA_OK) pthread_mutex_unlock(&c->write_mutex);
     return status;
 }

@@ -21,15 +21,15 @@ struct block *history_tail_block(paua_history *h)
     return h->tail_copy;
 }
 
-/* The tail becomes a page; it has rows. False, with nothing changed, out of memory. */
-static bool seal(paua_history *h)
+bool history_seal(paua_history *h)
 {
-    struct page_place place = {.number = h->page_number, .ordinal = history_tail_ordinal(h)};
     struct block *block = history_tail_block(h);
+    struct page_head head;
     struct page *page;
 
     if (block == NULL) return false;
-    page = page_make(h->heap, place, block, NULL);
+    head = page_head_of(block, history_tail_ordinal(h));
+    page = page_make(h->heap, &head, block, NULL);
     if (page == NULL) return false;
     if (!list_add(h->heap, &h->list, page)) {
         block_ref(block);
@@ -85,7 +85,7 @@ static paua_status append_alone(paua_history *h, const struct builder_mark *mark
                                 paua_error *err)
 {
     builder_undo(&h->tail, mark);
-    if (!seal(h)) return error_set_nomem(err);
+    if (!history_seal(h)) return error_set_nomem(err);
     return builder_append(&h->tail, row, id, time_ms, err);
 }
 
@@ -99,7 +99,8 @@ static paua_status append_one(paua_history *h, const paua_history_new_row *row, 
 
     if (status != PAUA_OK) return status;
     if (history_tail_rows(h) > 0 &&
-        (history_tail_rows(h) >= h->page_rows || !builder_accepts(tail, id, time_ms)) && !seal(h))
+        (history_tail_rows(h) >= h->page_rows || !builder_accepts(tail, id, time_ms)) &&
+        !history_seal(h))
         return error_set_nomem(err);
     if (history_tail_rows(h) == 0) builder_reset(tail);
 
@@ -116,6 +117,7 @@ static paua_status append_one(paua_history *h, const paua_history_new_row *row, 
     h->next_ordinal++;
     h->next_id = id + 1;
     h->last_time = time_ms;
+    h->tail_visits = 0;
     return PAUA_OK;
 }
 

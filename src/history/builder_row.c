@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "history/width.h"
 
 #define COLOUR_KIND(colour) ((colour) >> 24)
@@ -149,7 +150,7 @@ static uint32_t special_cell(struct intake *in, const paua_history_cell *c, char
         return 0;
     }
     *status = PAUA_OK;
-    return width_encode(c->codepoint == 0 ? ' ' : c->codepoint, to);
+    return utf8_encode(c->codepoint == 0 ? ' ' : c->codepoint, to);
 }
 
 /* Cells from `at` on that are one printable ASCII character in the given style, copied to `to`. */
@@ -229,7 +230,7 @@ static bool shape_cells(struct intake *in, uint32_t extent)
         uint32_t nbytes = c->text_nbytes, by_rule, width;
 
         if (c->width == 0) continue;
-        if (nbytes == 0) nbytes = c->codepoint < 0x80 ? 1 : width_encode(c->codepoint, unused);
+        if (nbytes == 0) nbytes = c->codepoint < 0x80 ? 1 : utf8_encode(c->codepoint, unused);
         width = width_cluster(b->text + at, (uint32_t)(b->text_nbytes - at), &by_rule);
         if ((by_rule != nbytes || width != c->width) &&
             !builder_push_shape(b, at, nbytes, c->width))

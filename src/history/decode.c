@@ -41,6 +41,7 @@ static struct frame *key_at(const struct decoding *d, uint32_t distance)
 static paua_status restore(struct decoding *d, const struct stored_page *p, const uint8_t *bytes,
                            struct frame *key, struct block **block, struct frame **frame)
 {
+    struct frame_origin origin = {p->head.first_id, p->head.first_time, p->head.row_count};
     struct block *b = NULL;
     struct frame *f = NULL;
     paua_status status;
@@ -53,7 +54,7 @@ static paua_status restore(struct decoding *d, const struct stored_page *p, cons
         status = f == NULL ? PAUA_ENOMEM : PAUA_OK;
     }
     scratch_unlock(d->scratch);
-    if (f != NULL) status = frame_restore(d->scratch, f, &b);
+    if (f != NULL) status = frame_restore(d->scratch, f, origin, &b);
     if (status == PAUA_OK &&
         (block_id(b, b->row_count - 1) != p->last_id || (b->id_steps != NULL) != p->has_gaps ||
          block_time(b, b->row_count - 1) != p->last_time ||
@@ -74,8 +75,15 @@ static bool add_page(struct decoding *d, const struct stored_page *p, struct blo
                      struct frame *frame)
 {
     paua_history *h = d->h;
-    struct page_place place = {.number = h->page_number, .ordinal = h->next_ordinal};
-    struct page *page = page_make(h->heap, place, frame == NULL ? block : NULL, frame);
+    const struct page_head head = {.ordinal = h->next_ordinal,
+                                   .first_id = p->head.first_id,
+                                   .last_id = p->last_id,
+                                   .first_time = p->head.first_time,
+                                   .last_time = p->last_time,
+                                   .row_count = p->head.row_count,
+                                   .last_soft = p->last_soft && (block != NULL || frame != NULL),
+                                   .has_gaps = p->has_gaps};
+    struct page *page = page_make(h->heap, &head, frame == NULL ? block : NULL, frame);
 
     if (frame != NULL) block_unref(block);
     if (page == NULL) {
@@ -83,13 +91,6 @@ static bool add_page(struct decoding *d, const struct stored_page *p, struct blo
         frame_unref(frame);
         return false;
     }
-    page->row_count = p->head.row_count;
-    page->first_id = p->head.first_id;
-    page->last_id = p->last_id;
-    page->first_time = p->head.first_time;
-    page->last_time = p->last_time;
-    page->last_soft = p->last_soft && (block != NULL || frame != NULL);
-    page->has_gaps = p->has_gaps;
     if (!list_add(h->heap, &h->list, page)) {
         page_unref(page);
         return false;

@@ -89,12 +89,12 @@ static paua_status put_frame(struct encoding *e, const struct page *page, const 
                                  .has_gaps = page->has_gaps,
                                  .key_distance = distance,
                                  .nbytes = frame->nbytes,
-                                 .last_id = page->last_id,
-                                 .last_time = page->last_time,
+                                 .last_id = page_last_id(page),
+                                 .last_time = page_last_time(page),
                                  .head = {.hash = frame->hash,
-                                          .first_id = frame->first_id,
-                                          .first_time = frame->first_time,
-                                          .row_count = frame->row_count,
+                                          .first_id = page->first_id,
+                                          .first_time = page_first_time(page),
+                                          .row_count = page->row_count,
                                           .payload_nbytes = frame->payload_nbytes}};
 
     stored_page_encode(&stored, frame->bytes, &e->out);

@@ -21,6 +21,7 @@ static void sweep(paua_history *h)
 
         if (page->ordinal + page->row_count > h->first_ordinal) return;
         if (!list_drop_first(h->heap, &h->list)) return;
+        filters_drop(&h->filters, h->first_ordinal);
     }
     if (tail->slot_count == 0 || history_tail_ordinal(h) >= h->first_ordinal) return;
     history_forget_tail_copy(h);
@@ -30,7 +31,7 @@ static void sweep(paua_history *h)
 }
 
 /* Rows up to an ordinal go. */
-static void evict_to(paua_history *h, uint64_t ordinal)
+void history_evict_to(paua_history *h, uint64_t ordinal)
 {
     assert(ordinal <= h->next_ordinal);
     if (ordinal <= h->first_ordinal) return;
@@ -56,17 +57,17 @@ void history_evict_before(paua_history *h, int64_t time_ms)
         struct block *block;
         uint64_t end = page->ordinal + page->row_count;
 
-        if (page->first_time == 0 || page->first_time >= time_ms) return;
-        if (page->last_time >= time_ms) {
+        if (page_first_time(page) == 0 || page_first_time(page) >= time_ms) return;
+        if (page_last_time(page) >= time_ms) {
             if (page_pin(page, true, &block) != PAUA_OK) return;
             end = page->ordinal + block_find_time(block, time_ms);
             block_unref(block);
         }
-        evict_to(h, end);
+        history_evict_to(h, end);
         if (history_page_count(h) > 0 && h->list->pages[h->list->first] == page) return;
     }
     if (history_tail_rows(h) > 0 && h->tail.first_time != 0)
-        evict_to(h, tail_ordinal_from(h, time_ms));
+        history_evict_to(h, tail_ordinal_from(h, time_ms));
 }
 
 /* Rows at the tail's front whose bytes make up for `excess`; at least one, but not the last. */
@@ -92,7 +93,7 @@ static void evict_for_bytes(paua_history *h)
         uint64_t end = page->ordinal + page->row_count;
         size_t before = history_page_count(h);
 
-        evict_to(h, end < h->next_ordinal ? end : h->next_ordinal - 1);
+        history_evict_to(h, end < h->next_ordinal ? end : h->next_ordinal - 1);
         if (history_page_count(h) == before) return;
     }
     if (history_held(h) <= max) return;
@@ -106,7 +107,7 @@ static void evict_for_bytes(paua_history *h)
         builder_trim(&h->tail);
         if (history_held(h) <= max || history_tail_rows(h) <= 1) return;
         excess = history_held(h) - (size_t)max;
-        evict_to(h, h->first_ordinal + tail_rows_for(h, excess));
+        history_evict_to(h, h->first_ordinal + tail_rows_for(h, excess));
     }
 }
 
@@ -116,7 +117,7 @@ void history_evict(paua_history *h)
     uint64_t max_age = h->limits.max_age_ms;
 
     if (h->limits.max_rows > 0 && rows > h->limits.max_rows)
-        evict_to(h, h->next_ordinal - h->limits.max_rows);
+        history_evict_to(h, h->next_ordinal - h->limits.max_rows);
     if (max_age > 0 && max_age < (uint64_t)h->last_time)
         history_evict_before(h, h->last_time - (int64_t)max_age);
     if (h->limits.max_nbytes > 0 && rows > 0) evict_for_bytes(h);

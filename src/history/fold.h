@@ -6,14 +6,22 @@
 
 #include "history/heap.h"
 
+/* A character that folded to another number of bytes, or to several characters. */
+struct fold_seam {
+    uint32_t at;     /* where it is in the folded text */
+    uint32_t source; /* and in the source */
+    uint8_t nbytes;
+    uint8_t source_nbytes;
+};
+
 struct fold {
     struct heap *heap;
     char *text;
-    uint32_t *from; /* for each byte where its character began in the source; nbytes + 1 entries */
+    struct fold_seam *seams; /* everything else has the distance that the one before leaves it */
     size_t nbytes;
+    size_t seam_count;
     size_t text_capacity;
-    size_t from_capacity;
-    bool same_length; /* ASCII: byte for byte, and `from` is not filled */
+    size_t seam_capacity;
 };
 
 void fold_init(struct fold *f, struct heap *heap);

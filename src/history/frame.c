@@ -34,12 +34,14 @@ static paua_status load_key(paua_history_scratch *s, const struct frame *key)
     paua_status status;
 
     assert(key->key == NULL);
-    if (s->key_serial == key->serial) return PAUA_OK;
-    s->key_serial = 0;
+    if (s->has_key && s->key_serial == key->serial && s->key_hash == key->hash) return PAUA_OK;
+    s->has_key = false;
     status = scratch_unpack(s, key->bytes, key->nbytes, NULL, 0, key->payload_nbytes, &s->key);
     if (status != PAUA_OK) return status;
     if (frame_hash(s->key.bytes, s->key.length) != key->hash) return PAUA_ECORRUPT;
     s->key_serial = key->serial;
+    s->key_hash = key->hash;
+    s->has_key = true;
     return PAUA_OK;
 }
 
@@ -53,9 +55,6 @@ struct frame *frame_adopt(paua_history_scratch *s, struct heap *heap, const stru
                             .key = key == NULL ? NULL : frame_ref(key),
                             .serial = ++s->serials,
                             .hash = head->hash,
-                            .first_id = head->first_id,
-                            .first_time = head->first_time,
-                            .row_count = head->row_count,
                             .payload_nbytes = head->payload_nbytes,
                             .nbytes = nbytes};
     atomic_init(&frame->refs, 1);
@@ -114,12 +113,12 @@ paua_status frame_block(paua_history_scratch *s, struct heap *heap, const void *
 }
 
 static paua_status restore_locked(paua_history_scratch *s, const struct frame *frame,
-                                  struct block **block)
+                                  struct frame_origin origin, struct block **block)
 {
     struct frame_head head = {.hash = frame->hash,
-                              .first_id = frame->first_id,
-                              .first_time = frame->first_time,
-                              .row_count = frame->row_count};
+                              .first_id = origin.first_id,
+                              .first_time = origin.first_time,
+                              .row_count = origin.row_count};
     paua_status status = frame->key == NULL ? PAUA_OK : load_key(s, frame->key);
 
     if (status != PAUA_OK) return status;
@@ -130,12 +129,13 @@ static paua_status restore_locked(paua_history_scratch *s, const struct frame *f
     return frame_block(s, frame->heap, s->payload.bytes, s->payload.length, &head, block);
 }
 
-paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct block **block)
+paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct frame_origin origin,
+                          struct block **block)
 {
     paua_status status;
 
     scratch_lock(s);
-    status = restore_locked(s, frame, block);
+    status = restore_locked(s, frame, origin, block);
     scratch_unlock(s);
     if (status == PAUA_OK)
         atomic_fetch_add_explicit(&frame->heap->restores, 1, memory_order_relaxed);

@@ -10,15 +10,13 @@
 #define FRAME_LEVEL 9
 #define FRAME_GROUP 8u /* pages that share a key */
 
+/* What is not here its page knows: a frame is kept a page, so every byte counts. */
 struct frame {
-    atomic_size_t refs;
     struct heap *heap;
     struct frame *key; /* one reference, or NULL; a key has none itself */
-    uint64_t serial;   /* in its scratch; never 0 */
     uint64_t hash;     /* XXH3 of the payload */
-    uint64_t first_id; /* what the payload is relative to */
-    int64_t first_time;
-    uint32_t row_count;
+    atomic_uint refs;
+    uint32_t serial; /* in its scratch; with the hash it tells keys apart */
     uint32_t payload_nbytes;
     uint32_t nbytes;
     uint8_t bytes[];
@@ -43,8 +41,16 @@ struct frame_head {
 struct frame *frame_adopt(paua_history_scratch *s, struct heap *heap, const struct frame_head *head,
                           struct frame *key, const void *bytes, uint32_t nbytes);
 
+/* What the payload is relative to. */
+struct frame_origin {
+    uint64_t first_id;
+    int64_t first_time;
+    uint32_t row_count;
+};
+
 /* The rows again, as a block of the frame's heap. PAUA_ECORRUPT, PAUA_EVERSION, PAUA_ENOMEM. */
-paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct block **block);
+paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct frame_origin origin,
+                          struct block **block);
 
 static inline struct frame *frame_ref(struct frame *frame)
 {

@@ -43,6 +43,7 @@ struct heap *heap_make(const paua_history_allocator *hooks, paua_history_scratch
 
     if (heap == NULL) return NULL;
     heap->hooks = *used;
+    heap->stores_pages = false;
     atomic_init(&heap->refs, 1);
     atomic_init(&heap->live, sizeof *heap);
     atomic_init(&heap->held, 0);

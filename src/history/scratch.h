@@ -22,10 +22,12 @@ struct paua_history_scratch {
     ZSTD_CCtx *compressor;
     ZSTD_DCtx *decompressor;
     struct writer payload; /* of the page at hand */
-    struct writer key;     /* payload of the frame numbered key_serial */
+    struct writer key;     /* with has_key: payload of the frame of these two numbers */
     struct writer packed;
-    uint64_t key_serial; /* 0: none */
-    uint64_t serials;    /* given to frames so far */
+    uint64_t key_hash;
+    uint32_t key_serial;
+    uint32_t serials; /* given to frames so far */
+    bool has_key;
     struct heap *heap;
     struct builder rows; /* a page while it is decoded */
     uint16_t *ids;       /* for renumbering styles */

@@ -1,9 +1,10 @@
-/* search.c - substrings, forward and backward, in slices.
+/* search.c - substrings and regular expressions, forward and backward, in slices.
  *
  * memmem over a page's text at once, then a look at what is found: whether it lies in one line, is
  * a whole word, and begins and ends at characters. Between two calls the region at hand stays
- * pinned, and nothing else. No index: scanning a million compressed rows takes some 50 ms, and a
- * filter that skips pages would cost half of what the pages do. */
+ * pinned, and nothing else. Groups of pages that cannot have what every match contains are passed
+ * over by their filters, which only long histories have: scanning a quarter of a million compressed
+ * rows takes some 30 ms. */
 #include "history/search.h"
 
 #include <string.h>
@@ -13,8 +14,7 @@
 
 #define PATTERN_NBYTES_MAX 4096u
 
-/* The last place in [0, end) where the needle lies whole; NULL if there is none. */
-static const char *find_last(const char *text, size_t end, const char *needle, size_t nbytes)
+const char *search_find_last(const char *text, size_t end, const char *needle, size_t nbytes)
 {
     while (end >= nbytes) {
         const char *at = memrchr(text, needle[0], end - nbytes + 1);
@@ -37,7 +37,7 @@ static bool next_in_region(paua_history_search *s, size_t *begin, size_t *end)
         size_t at, from, to;
 
         if (s->backward)
-            found = find_last(text, s->at, s->pattern.text, n);
+            found = search_find_last(text, s->at, s->pattern.text, n);
         else if (nbytes > s->at)
             found = memmem(text + s->at, nbytes - s->at, s->pattern.text, n);
         if (found == NULL) return false;
@@ -55,33 +55,67 @@ static bool next_in_region(paua_history_search *s, size_t *begin, size_t *end)
     }
 }
 
+static paua_status next_hit(paua_history_search *s, uint64_t *left, enum search_hit *hit,
+                            struct search_span *span)
+{
+    if (s->regex != NULL) return search_regex(s, left, hit, span);
+    *hit = next_in_region(s, &span->begin, &span->end) ? SEARCH_FOUND : SEARCH_NONE;
+    return PAUA_OK;
+}
+
+/* Says which line it was: the search is behind it, whichever way it goes. */
+static paua_status too_many_steps(const paua_history_search *s, paua_error *err)
+{
+    uint64_t row = search_row_at(s, s->backward ? s->at : s->at - 1);
+
+    return error_set_row(err, PAUA_ETIMEOUT, row,
+                         "row %llu: the pattern takes too many steps there",
+                         (unsigned long long)row);
+}
+
+/* The region at hand. left counts rows: a substring has paid for all when they were read. */
+static paua_status search_here(paua_history_search *s, uint64_t *left, paua_history_match *match,
+                               enum search_hit *hit, paua_error *err)
+{
+    size_t at = s->at, spans = s->span_count;
+    struct search_span span;
+    paua_status status = next_hit(s, left, hit, &span);
+
+    if (status == PAUA_OK && *hit == SEARCH_FOUND) {
+        status = search_locate(s, span.begin, span.end, match);
+        if (status != PAUA_OK) {
+            s->at = at;
+            s->span_count = spans;
+        }
+    }
+    if (status == PAUA_ETIMEOUT) return too_many_steps(s, err);
+    return status == PAUA_OK ? PAUA_OK : error_set_nomem(err);
+}
+
 paua_status paua_history_search_next(paua_history_search *s, uint64_t max_rows,
                                      paua_history_found *found, paua_history_match *match,
                                      uint64_t *damaged_rows, paua_error *err)
 {
     uint64_t left = max_rows == 0 ? UINT64_MAX : max_rows;
-    paua_history_found result = PAUA_HISTORY_MORE;
+    enum search_hit hit = SEARCH_NONE;
     bool more = true;
 
     while (more) {
         uint64_t rows = s->high - s->low;
-        size_t begin, end, at = s->at;
 
-        if (s->has_region && next_in_region(s, &begin, &end)) {
-            if (search_locate(s, begin, end, match) != PAUA_OK) {
-                s->at = at;
-                return error_set_nomem(err);
-            }
-            result = PAUA_HISTORY_MATCH;
-            break;
+        if (s->has_region) {
+            paua_status status = search_here(s, &left, match, &hit, err);
+
+            if (status != PAUA_OK) return status;
         }
-        if (left == 0) break;
+        if (hit != SEARCH_NONE || left == 0) break;
         if (search_load(s, &more) != PAUA_OK) return error_set_nomem(err);
-        rows -= s->high - s->low;
-        left -= rows < left ? rows : left;
+        rows -= s->high - s->low + s->skipped;
+        if (s->regex == NULL || !s->has_region) left -= rows < left ? rows : left;
     }
-    if (!more) result = PAUA_HISTORY_DONE;
-    *found = result;
+    *found = !more                 ? PAUA_HISTORY_DONE
+             : hit == SEARCH_FOUND ? PAUA_HISTORY_MATCH
+                                   : PAUA_HISTORY_MORE;
     if (damaged_rows != NULL) *damaged_rows = s->damaged_rows;
     return PAUA_OK;
 }
@@ -111,14 +145,34 @@ static paua_status settle_times(paua_history_search *s, const paua_history_searc
     return PAUA_OK;
 }
 
-static bool settle_pattern(paua_history_search *s, const paua_history_search_opts *o)
+static paua_status settle_regex(paua_history_search *s, const paua_history_search_opts *o,
+                                paua_error *err)
 {
-    if (o->ignore_case) return fold_text(&s->pattern, o->pattern, o->pattern_nbytes);
+    const struct regex_opts opts = {.ignore_case = o->ignore_case, .whole_word = o->whole_word};
+    size_t nbytes = regex_literal(o->pattern, o->pattern_nbytes, s->literal);
+
+    if (!o->ignore_case) s->literal_nbytes = nbytes;
+    if (filter_needle(s->heap, s->literal, nbytes, &s->needle) != PAUA_OK)
+        return error_set_nomem(err);
+    return regex_make(s->heap, o->pattern, o->pattern_nbytes, &opts, &s->regex, err);
+}
+
+static paua_status settle_pattern(paua_history_search *s, const paua_history_search_opts *o,
+                                  paua_error *err)
+{
+    if (o->regex) return settle_regex(s, o, err);
+    s->ignore_case = o->ignore_case;
+    s->whole_word = o->whole_word;
+    if (filter_needle(s->heap, o->pattern, o->pattern_nbytes, &s->needle) != PAUA_OK)
+        return error_set_nomem(err);
+    if (o->ignore_case)
+        return fold_text(&s->pattern, o->pattern, o->pattern_nbytes) ? PAUA_OK
+                                                                     : error_set_nomem(err);
     if (!HEAP_GROW(s->heap, s->pattern.text, s->pattern.text_capacity, o->pattern_nbytes))
-        return false;
+        return error_set_nomem(err);
     memcpy(s->pattern.text, o->pattern, o->pattern_nbytes);
     s->pattern.nbytes = o->pattern_nbytes;
-    return true;
+    return PAUA_OK;
 }
 
 paua_status paua_history_search_open(const paua_history_view *view,
@@ -136,16 +190,13 @@ paua_status paua_history_search_open(const paua_history_view *view,
         return error_set(err, PAUA_EINVAL, "the pattern is not UTF-8, or has a control character");
     s = heap_alloc(view->heap, sizeof *s);
     if (s == NULL) return error_set_nomem(err);
-    *s = (paua_history_search){.heap = heap_ref(view->heap),
-                               .ignore_case = o.ignore_case,
-                               .whole_word = o.whole_word,
-                               .backward = o.backward,
-                               .rows_only = o.rows_only};
+    *s = (paua_history_search){
+        .heap = heap_ref(view->heap), .backward = o.backward, .rows_only = o.rows_only};
     fold_init(&s->pattern, s->heap);
     fold_init(&s->folded, s->heap);
     line_init(&s->line, s->heap);
     status = paua_history_view_clone(view, &s->view, err);
-    if (status == PAUA_OK && !settle_pattern(s, &o)) status = error_set_nomem(err);
+    if (status == PAUA_OK) status = settle_pattern(s, &o, err);
     if (status == PAUA_OK) status = settle_times(s, &o, err);
     if (status != PAUA_OK) {
         paua_history_search_close(s);
@@ -162,6 +213,7 @@ void paua_history_search_close(paua_history_search *s)
 
     if (s == NULL) return;
     heap = s->heap;
+    regex_free(s->regex);
     fold_free(&s->pattern);
     fold_free(&s->folded);
     line_free(&s->line);

@@ -25,6 +25,30 @@ static bool connected(const paua_history_search *s, size_t at)
     return true;
 }
 
+struct search_span search_line_at(const paua_history_search *s, size_t at)
+{
+    const struct block *b = s->view->pin;
+    size_t text_at = (size_t)(s->text - (s->region_joined ? s->text : b->text));
+    uint32_t first, last, row, end;
+
+    if (s->region_joined) return (struct search_span){0, s->text_nbytes};
+    first = view_row_in_pin(s->view, s->region_first);
+    end = view_row_in_pin(s->view, s->region_end - 1);
+    row = last = pin_row_at(s, at);
+    while (!s->rows_only && row > first && block_soft(b, row - 1))
+        row--;
+    while (!s->rows_only && last < end && block_soft(b, last))
+        last++;
+    return (struct search_span){block_text_begin(b, row) - text_at,
+                                block_text_end(b, last) - text_at};
+}
+
+uint64_t search_row_at(const paua_history_search *s, size_t at)
+{
+    if (s->region_joined) return s->region_first;
+    return s->view->pin_begin + (pin_row_at(s, at) - s->view->pin_skip);
+}
+
 bool search_acceptable(const paua_history_search *s, size_t begin, size_t end)
 {
     if (!s->region_joined) {

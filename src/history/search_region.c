@@ -121,13 +121,77 @@ static paua_status load(paua_history_search *s)
     return PAUA_OK;
 }
 
+/* ---- filters ---- */
+
+static const struct page *page_at(const paua_history_view *v, size_t at)
+{
+    return v->list->pages[at];
+}
+
+/* Rows of the view before a page. */
+static uint64_t index_of(const paua_history_view *v, size_t at)
+{
+    return page_at(v, at)->ordinal <= v->first_ordinal ? 0
+                                                       : page_at(v, at)->ordinal - v->first_ordinal;
+}
+
+/* Lines that begin and end in the filter's rows can be skipped: from s->low up to the page whose
+ * last line goes on behind them. */
+static uint64_t skip_forward_to(const paua_history_search *s, const struct filter *f)
+{
+    const paua_history_view *v = s->view;
+    uint64_t to = f->end_ordinal - v->first_ordinal;
+    size_t at = list_find(v->list, v->first_page, v->end_page, f->end_ordinal - 1);
+
+    while (!s->rows_only && to > s->low && page_at(v, at)->last_soft) {
+        to = index_of(v, at);
+        if (at-- == v->first_page) break;
+    }
+    return to < s->high ? to : s->high;
+}
+
+/* The same from s->high down: to the first page that no line goes on into. */
+static uint64_t skip_backward_to(const paua_history_search *s, const struct filter *f)
+{
+    const paua_history_view *v = s->view;
+    uint64_t ordinal = f->first_ordinal < v->first_ordinal ? v->first_ordinal : f->first_ordinal;
+    size_t at = list_find(v->list, v->first_page, v->end_page, ordinal);
+
+    while (!s->rows_only && at > v->first_page && at < v->end_page && page_at(v, at - 1)->last_soft)
+        at++;
+    if (at == v->end_page) return s->high;
+    return index_of(v, at) > s->low ? index_of(v, at) : s->low;
+}
+
+/* Passes over rows without what every match contains. */
+static void skip(paua_history_search *s)
+{
+    uint64_t left = s->high - s->low;
+
+    while (s->needle.count > 0 && s->low < s->high) {
+        const paua_history_view *v = s->view;
+        uint64_t index = s->backward ? s->high - 1 : s->low, to;
+        const struct filter *f = filters_find(v->filters, v->first_ordinal + index);
+
+        if (f == NULL || filter_may_contain(f, &s->needle)) break;
+        to = s->backward ? skip_backward_to(s, f) : skip_forward_to(s, f);
+        if (s->backward ? to >= s->high : to <= s->low) break;
+        if (s->backward)
+            s->high = to;
+        else
+            s->low = to;
+    }
+    s->skipped = left - (s->high - s->low);
+}
+
 paua_status search_load(paua_history_search *s, bool *more)
 {
     uint64_t low = s->low, high = s->high;
     paua_status status;
 
-    *more = low < high;
     s->has_region = false;
+    skip(s);
+    *more = s->low < s->high;
     if (!*more) return PAUA_OK;
     status = load(s);
     if (status != PAUA_OK) { /* to be read again */

@@ -112,14 +112,12 @@ static bool page_sound(const struct stored_page *p)
     return p->key_distance == 0;
 }
 
-paua_status stored_page_decode(struct reader *r, struct stored_page *page, const uint8_t **bytes,
-                               bool *intact)
+paua_status stored_head_decode(struct reader *r, struct stored_page *page, uint64_t *data_hash)
 {
     struct stored_page p = {0};
-    const uint8_t *data;
     struct reader f;
     uint32_t magic, version, form, flags, reserved;
-    uint64_t data_hash;
+    uint64_t hash;
     paua_status status = open_head(r, STORED_PAGE_NBYTES, &f, &magic);
 
     if (status != PAUA_OK || (magic != PAGE_MAGIC && magic != TAIL_MAGIC)) return PAUA_ECORRUPT;
@@ -137,7 +135,7 @@ paua_status stored_page_decode(struct reader *r, struct stored_page *page, const
     p.head.first_time = (int64_t)reader_u64(&f);
     p.last_time = (int64_t)reader_u64(&f);
     p.head.hash = reader_u64(&f);
-    data_hash = reader_u64(&f);
+    hash = reader_u64(&f);
     if (version == 0 || form > STORED_ZSTD_KEYED || flags > 3 || reserved != 0)
         return PAUA_ECORRUPT;
     p.form = (enum stored_form)form;
@@ -145,6 +143,20 @@ paua_status stored_page_decode(struct reader *r, struct stored_page *page, const
     p.last_soft = (flags & LAST_SOFT) != 0;
     p.has_gaps = (flags & HAS_GAPS) != 0;
     if (!page_sound(&p)) return PAUA_ECORRUPT;
+    *page = p;
+    *data_hash = hash;
+    return PAUA_OK;
+}
+
+paua_status stored_page_decode(struct reader *r, struct stored_page *page, const uint8_t **bytes,
+                               bool *intact)
+{
+    struct stored_page p;
+    const uint8_t *data;
+    uint64_t data_hash;
+    paua_status status = stored_head_decode(r, &p, &data_hash);
+
+    if (status != PAUA_OK) return status;
     data = reader_bytes(r, p.nbytes);
     if (data == NULL) return PAUA_ECORRUPT;
     *page = p;

@@ -44,6 +44,10 @@ void stored_page_encode(const struct stored_page *page, const void *bytes, struc
 /* Heads from the front of a reader, checked by themselves. PAUA_ECORRUPT, PAUA_EVERSION. */
 paua_status stored_history_decode(struct reader *r, struct stored_history *history);
 
+/* The head alone; the hash of the bytes behind it is stored in *data_hash. PAUA_ECORRUPT,
+ * PAUA_EVERSION. */
+paua_status stored_head_decode(struct reader *r, struct stored_page *page, uint64_t *data_hash);
+
 /* Stores the page's bytes too, borrowed, and whether they are as they were written: a head that
  * holds beside bytes that do not is a hole whose extent is known. */
 paua_status stored_page_decode(struct reader *r, struct stored_page *page, const uint8_t **bytes,

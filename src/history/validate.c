@@ -58,12 +58,12 @@ static const char *page_validate(struct page *page)
 
     if (status != PAUA_OK) return status == PAUA_ENOMEM || page->damaged ? NULL : "a page's state";
     what = block_validate(b);
-    if (what == NULL &&
-        (b->row_count != page->row_count || b->first_id != page->first_id ||
-         block_id(b, b->row_count - 1) != page->last_id || b->first_time != page->first_time ||
-         block_time(b, b->row_count - 1) != page->last_time ||
-         block_soft(b, b->row_count - 1) != page->last_soft ||
-         (b->id_steps != NULL) != page->has_gaps))
+    if (what == NULL && (b->row_count != page->row_count || b->first_id != page->first_id ||
+                         block_id(b, b->row_count - 1) != page_last_id(page) ||
+                         b->first_time != page_first_time(page) ||
+                         block_time(b, b->row_count - 1) != page_last_time(page) ||
+                         block_soft(b, b->row_count - 1) != page->last_soft ||
+                         (b->id_steps != NULL) != page->has_gaps))
         what = "a page is not what it says";
     block_unref(b);
     return what;
@@ -85,7 +85,7 @@ static const char *pages_validate(paua_history *h, size_t *nbytes)
                         page->ordinal + page->row_count > h->first_ordinal),
               "the first page is not that of the first row");
         next = page->ordinal + page->row_count;
-        id = page->last_id;
+        id = page_last_id(page);
         *nbytes += page_state(page).nbytes;
     }
     CHECK(history_page_count(h) == 0 || next == history_tail_ordinal(h), "the tail's place");

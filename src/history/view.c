@@ -3,13 +3,15 @@
 
 #include "base/error.h"
 
-static paua_history_view *make(struct heap *heap, struct list *list, struct block *tail)
+static paua_history_view *make(struct heap *heap, struct list *list, struct filters *filters,
+                               struct block *tail)
 {
     paua_history_view *v = heap_alloc(heap, sizeof *v);
 
     if (v == NULL) return NULL;
     *v = (paua_history_view){.heap = heap_ref(heap)};
     if (list != NULL) v->list = list_ref(list);
+    if (filters != NULL) v->filters = filters_ref(filters);
     if (tail != NULL) v->tail = block_ref(tail);
     return v;
 }
@@ -23,7 +25,7 @@ paua_status paua_history_view_open(paua_history *h, paua_history_view **view, pa
         tail = history_tail_block(h);
         if (tail == NULL) return error_set_nomem(err);
     }
-    v = make(h->heap, history_page_count(h) == 0 ? NULL : h->list, tail);
+    v = make(h->heap, history_page_count(h) == 0 ? NULL : h->list, h->filters, tail);
     if (v == NULL) return error_set_nomem(err);
     v->first_ordinal = h->first_ordinal;
     v->row_count = h->next_ordinal - h->first_ordinal;
@@ -41,7 +43,7 @@ paua_status paua_history_view_open(paua_history *h, paua_history_view **view, pa
 paua_status paua_history_view_clone(const paua_history_view *view, paua_history_view **clone,
                                     paua_error *err)
 {
-    paua_history_view *v = make(view->heap, view->list, view->tail);
+    paua_history_view *v = make(view->heap, view->list, view->filters, view->tail);
 
     if (v == NULL) return error_set_nomem(err);
     v->first_page = view->first_page;
@@ -63,6 +65,7 @@ void paua_history_view_close(paua_history_view *v)
     heap = v->heap;
     block_unref(v->pin);
     block_unref(v->tail);
+    filters_unref(v->filters);
     list_unref(v->list);
     heap_free(heap, v, sizeof *v);
     heap_unref(heap);
@@ -99,9 +102,9 @@ paua_status view_pin(paua_history_view *v, uint64_t index, bool keep)
     page = v->list->pages[list_find(v->list, v->first_page, v->end_page, ordinal)];
     skip = page->ordinal < v->first_ordinal ? (uint32_t)(v->first_ordinal - page->ordinal) : 0;
     begin = page->ordinal + skip - v->first_ordinal;
+    view_unpin(v); /* before the next page is restored: one at a time is held */
     status = page_pin(page, keep, &block);
     if (status == PAUA_ENOMEM) return status;
-    block_unref(v->pin);
     v->pin = block;
     v->pin_begin = begin;
     v->pin_end = begin + page->row_count - skip;
@@ -137,7 +140,7 @@ paua_history_row view_hole(const paua_history_view *v, uint64_t index)
         v->list->pages[list_find(v->list, v->first_page, v->end_page, ordinal)];
     paua_history_row row = {.damaged_rows = v->pin_end - index,
                             .id = page->first_id + (ordinal - page->ordinal),
-                            .time_ms = page->first_time,
+                            .time_ms = page_first_time(page),
                             .width = 1,
                             .text = "",
                             .style_count = 1,

@@ -8,8 +8,9 @@
 
 struct paua_history_view {
     struct heap *heap;
-    struct list *list; /* NULL: all rows are in the tail */
-    size_t first_page; /* indices into list->pages */
+    struct list *list;       /* NULL: all rows are in the tail */
+    struct filters *filters; /* NULL: none */
+    size_t first_page;       /* indices into list->pages */
     size_t end_page;
     struct block *tail; /* NULL: no rows in it */
     uint64_t first_ordinal;

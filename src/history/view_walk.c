@@ -86,7 +86,7 @@ static size_t page_reaching(const paua_history_view *v, int64_t time_ms, uint64_
         size_t middle = low + (high - low) / 2;
         const struct page *page = v->list->pages[middle];
 
-        if (by_id ? page->last_id < id : page->last_time < time_ms)
+        if (by_id ? page_last_id(page) < id : page_last_time(page) < time_ms)
             low = middle + 1;
         else
             high = middle;

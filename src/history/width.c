@@ -22,58 +22,33 @@
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-#define JOINER 0x200Du
-#define EMOJI_PRESENTATION 0xFE0Fu
-
-static bool is_regional(uint32_t point) { return point >= 0x1F1E6 && point <= 0x1F1FF; }
-static bool is_skin_tone(uint32_t point) { return point >= 0x1F3FB && point <= 0x1F3FF; }
-
-uint32_t width_encode(uint32_t point, char *to)
-{
-    if (point < 0x80) {
-        to[0] = (char)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        to[0] = (char)(0xC0 | point >> 6);
-        to[1] = (char)(0x80 | (point & 0x3F));
-        return 2;
-    }
-    if (point < 0x10000) {
-        to[0] = (char)(0xE0 | point >> 12);
-        to[1] = (char)(0x80 | (point >> 6 & 0x3F));
-        to[2] = (char)(0x80 | (point & 0x3F));
-        return 3;
-    }
-    to[0] = (char)(0xF0 | point >> 18);
-    to[1] = (char)(0x80 | (point >> 12 & 0x3F));
-    to[2] = (char)(0x80 | (point >> 6 & 0x3F));
-    to[3] = (char)(0x80 | (point & 0x3F));
-    return 4;
-}
-
 uint32_t width_cluster(const char *at, uint32_t left, uint32_t *nbytes)
 {
-    uint32_t used, step, first = width_decode(at, &used), last = first, points = 1;
-    uint32_t width = width_of(first) == 2 ? 2 : 1;
+    uint32_t step, first = width_decode(at, &step);
+    struct growing_cluster c = width_begin(first, step);
 
     assert(left > 0);
-    while (used < left) {
-        uint32_t point;
+    while (c.nbytes < left && (uint8_t)at[c.nbytes] >= 0x80) {
+        uint32_t point = width_decode(at + c.nbytes, &step);
 
-        if ((uint8_t)at[used] < 0x80) break;
-        point = width_decode(at + used, &step);
-        if (width_of(point) != 0 && last != JOINER && !(is_skin_tone(point) && width == 2) &&
-            !(points == 1 && is_regional(first) && is_regional(point)))
-            break;
-        if (used + step > PAUA_HISTORY_CLUSTER_NBYTES_MAX) break;
-        if (point == EMOJI_PRESENTATION || (is_regional(first) && is_regional(point))) width = 2;
-        last = point;
-        points++;
-        used += step;
+        if (!width_join(&c, point, step)) break;
     }
-    *nbytes = used;
-    return width;
+    *nbytes = c.nbytes;
+    return c.width;
+}
+
+size_t width_plain(const char *text, size_t at, size_t stop, size_t end)
+{
+    size_t next = at;
+
+    for (uint64_t word; stop - next >= sizeof word; next += sizeof word) {
+        memcpy(&word, text + next, sizeof word);
+        if ((word & HIGH_BITS) != 0) break;
+    }
+    while (next < stop && (uint8_t)text[next] < 0x80)
+        next++;
+    if (next > at && next < end && (uint8_t)text[next] >= 0x80) next--;
+    return next - at;
 }
 
 bool width_is_ascii(const char *text, size_t nbytes)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <paua/paua_history.h>
+
 #define WIDTH_RULE_VERSION 1u
 
 extern const uint8_t width_block_of[0x1100];
@@ -41,8 +43,54 @@ static inline uint32_t width_decode(const char *at, uint32_t *nbytes)
            (uint32_t)(b[2] & 0x3F) << 6 | (b[3] & 0x3F);
 }
 
-/* Writes 1 to 4 bytes at `to`; returns their number. */
-uint32_t width_encode(uint32_t point, char *to);
+/* A cluster as it grows, one code point after the other. */
+struct growing_cluster {
+    uint32_t first;
+    uint32_t last;
+    uint32_t points;
+    uint32_t nbytes;
+    uint32_t width; /* 1 or 2 columns */
+};
+
+#define WIDTH_JOINER 0x200Du
+#define WIDTH_EMOJI_PRESENTATION 0xFE0Fu
+
+static inline bool width_is_regional(uint32_t point)
+{
+    return point >= 0x1F1E6 && point <= 0x1F1FF;
+}
+static inline bool width_is_skin_tone(uint32_t point)
+{
+    return point >= 0x1F3FB && point <= 0x1F3FF;
+}
+
+static inline struct growing_cluster width_begin(uint32_t point, uint32_t nbytes)
+{
+    return (struct growing_cluster){.first = point,
+                                    .last = point,
+                                    .points = 1,
+                                    .nbytes = nbytes,
+                                    .width = width_of(point) == 2 ? 2 : 1};
+}
+
+/* Whether a code point of nbytes joins the cluster. If so, it has joined it. */
+static inline bool width_join(struct growing_cluster *c, uint32_t point, uint32_t nbytes)
+{
+    bool pair = c->points == 1 && width_is_regional(c->first) && width_is_regional(point);
+
+    if (point < 0x80) return false;
+    if (width_of(point) != 0 && c->last != WIDTH_JOINER &&
+        !(width_is_skin_tone(point) && c->width == 2) && !pair)
+        return false;
+    if (c->nbytes + nbytes > PAUA_HISTORY_CLUSTER_NBYTES_MAX) return false;
+    if (point == WIDTH_EMOJI_PRESENTATION ||
+        (width_is_regional(c->first) && width_is_regional(point)))
+        c->width = 2;
+    c->last = point;
+    c->points++;
+    c->nbytes += nbytes;
+    return true;
+}
 
 /* The cluster that begins at `at`, in valid UTF-8 of `left` bytes (at least 1): its columns, 1 or
  * 2; stores its length, at most PAUA_HISTORY_CLUSTER_NBYTES_MAX. */
@@ -53,6 +101,10 @@ static inline bool width_is_control(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7F && point < 0xA0);
 }
+
+/* Bytes from `at` on that are ASCII and a cluster each, `stop` at most: where the text, which ends
+ * at `end`, goes on with what is not ASCII, that might join the last. */
+size_t width_plain(const char *text, size_t at, size_t stop, size_t end);
 
 /* Whether bytes are valid UTF-8 without control characters. */
 bool width_text_valid(const char *text, size_t nbytes);

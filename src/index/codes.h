@@ -1,9 +1,9 @@
 /* codes.h - the codes of one vector field of one segment, as a sealed file (FILE_CODES).
  *
  * Sections: MODEL (a record "PMDL": everything of struct model but its big arrays), MEAN,
- * MATRIX_BF16, MATRIX_S8, MATRIX_SCALE, MATRIX_SUMS, ROTATED_MEAN, WALK, WALK_FACTORS, REFINE,
- * REFINE_FACTORS, each at a multiple of 64 bytes. The file is written in one pass over the vectors:
- * refine codes stream out as rows are encoded, the walk plane follows from memory.
+ * MATRIX_S8, MATRIX_SCALE, ROTATED_MEAN, WALK, WALK_FACTORS, REFINE, REFINE_FACTORS, each at a
+ * multiple of 64 bytes. The file is written in one pass over the vectors: refine codes stream out
+ * as rows are encoded, the walk plane follows from memory.
  *
  * Opened, the arrays lie in the map; without a map they are read once onto the heap. `lean` leaves
  * the refine codes in the file: they are read by pread when wanted. Immutable, reference-counted,

@@ -18,11 +18,8 @@ void codes_shapes(const struct model_record *record, struct codes_shape shapes[C
     const struct codes_shape all[CODES_ARRAYS] = {
         [CODES_MEAN] = {SECTION_MEAN, (uint64_t)record->dim * sizeof(float)},
         [CODES_ROTATED_MEAN] = {SECTION_ROTATED_MEAN, rotated * sizeof(float)},
-        [CODES_MATRIX_BF16] = {SECTION_MATRIX_BF16,
-                               record->matrix_rows * stride * sizeof(uint16_t)},
         [CODES_MATRIX_S8] = {SECTION_MATRIX_S8, record->matrix_rows * stride},
         [CODES_MATRIX_SCALE] = {SECTION_MATRIX_SCALE, record->matrix_rows * sizeof(float)},
-        [CODES_MATRIX_SUMS] = {SECTION_MATRIX_SUMS, record->matrix_rows * sizeof(int32_t)},
         [CODES_REFINE] = {SECTION_REFINE, refine_rows * record->refine.nbytes},
         [CODES_WALK] = {SECTION_WALK, rows * record->walk.nbytes},
         [CODES_WALK_FACTORS] = {SECTION_WALK_FACTORS, rows * FACTORS_NBYTES},

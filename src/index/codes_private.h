@@ -5,16 +5,14 @@
 #include "codec/model_record.h"
 #include "index/codes.h"
 
-#define CODES_ARRAYS 10u
+#define CODES_ARRAYS 8u
 
 /* The arrays of a file: all of its sections but the record. */
 enum codes_array {
     CODES_MEAN,
     CODES_ROTATED_MEAN,
-    CODES_MATRIX_BF16,
     CODES_MATRIX_S8,
     CODES_MATRIX_SCALE,
-    CODES_MATRIX_SUMS,
     CODES_REFINE,
     CODES_WALK,
     CODES_WALK_FACTORS,

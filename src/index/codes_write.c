@@ -201,10 +201,8 @@ static paua_status arrays_put(struct encoding *e, const struct model_record *rec
     const void *const arrays[CODES_ARRAYS] = {
         [CODES_MEAN] = model->mean,
         [CODES_ROTATED_MEAN] = model->rotated_mean,
-        [CODES_MATRIX_BF16] = model->matrix_bf16,
         [CODES_MATRIX_S8] = model->matrix_s8,
         [CODES_MATRIX_SCALE] = model->matrix_scale,
-        [CODES_MATRIX_SUMS] = model->matrix_sums,
         [CODES_WALK] = e->walk,
         [CODES_WALK_FACTORS] = e->walk_factors,
         [CODES_REFINE_FACTORS] = e->refine_factors,

@@ -51,8 +51,9 @@ struct graph_build_opts {
 
 /* Builds over the rows of a walk plane; *neighbours (owned by the caller, mem_free) is rows x
  * stride, the same for any number of threads. The graph's metric is D of the model; under inner
- * product D plus a constant that makes nearly all of it positive. Every row that is no copy can be
- * reached from the entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row, and a batch's edges.
+ * product some of each list are near by l2. Every row that is no copy can be reached from the
+ * entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row (28 under inner product), and a batch's
+ * edges.
  * PAUA_ECANCELED, PAUA_ENOMEM. */
 paua_status graph_build(const struct model *model, const struct code_plane *plane, uint32_t rows,
                         const struct graph_build_opts *opts, struct graph *graph,
@@ -88,5 +89,19 @@ void walk_free(struct walk_scratch *scratch);
  * walk_reserve. No allocation, no lock, no system call. */
 size_t graph_walk(const struct graph *graph, const struct code_plane *plane,
                   const struct code_query *query, uint32_t ef, struct walk_scratch *scratch);
+
+/* Rows that a walk may meet: a bit each; and rows among them to start from besides the entry. */
+struct walk_allowed {
+    const uint64_t *bits;
+    const uint32_t *seeds;
+    uint32_t seed_count; /* at most WALK_SEEDS_MAX */
+};
+#define WALK_SEEDS_MAX 32u
+
+/* The same, meeting only allowed rows; where a list names few of them, the lists of the others that
+ * it names are looked through, too. The pool may hold the entry though it is not allowed. */
+size_t graph_walk_allowed(const struct graph *graph, const struct code_plane *plane,
+                          const struct code_query *query, uint32_t ef,
+                          const struct walk_allowed *allowed, struct walk_scratch *scratch);
 
 #endif

@@ -12,6 +12,7 @@ struct build_worker {
     struct walk_scratch walk;
     struct walk_trail trail;
     struct prune_scratch prune;
+    uint32_t *chosen; /* degree ids, twice */
 };
 
 struct builder {
@@ -25,6 +26,10 @@ struct builder {
     uint16_t *counts; /* of each list, padded to a whole line with the row's own id */
     uint64_t *copies; /* bitmap */
     struct pruner prune;
+    struct pruner near; /* under inner product: by l2; else its degree is 0 */
+    struct model near_model;
+    struct code_plane near_plane;
+    float *near_factors;
     int8_t *lut;
     struct build_worker *workers;
 

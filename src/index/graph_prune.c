@@ -49,7 +49,6 @@ void prune_query(const struct pruner *p, uint32_t row, struct prune_scratch *s,
                  struct code_query *query)
 {
     model_query_row(p->model, p->plane, &p->lut, row, s->values, query);
-    query->base += p->lift;
 }
 
 void prune_measure(const struct pruner *p, uint32_t owner, size_t n, struct prune_scratch *s)

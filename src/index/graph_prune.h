@@ -14,9 +14,7 @@ struct pruner {
     uint32_t fill;      /* chosen at least, where there are as many candidates */
     uint32_t occlusion; /* candidates looked at */
     float alpha;
-    float lift;  /* added to D: makes inner product positive */
-    bool longer; /* some rows are longer than the lift allows for: they hide nobody */
-    float tiny;  /* rows this near or nearer are one and the same */
+    float tiny; /* rows this near or nearer are one and the same; by inner product none are */
 };
 
 /* One thread's; arrays of `capacity`. */
@@ -39,11 +37,12 @@ void prune_scratch_free(struct prune_scratch *scratch);
 void prune_query(const struct pruner *p, uint32_t row, struct prune_scratch *scratch,
                  struct code_query *query);
 
-/* Fills scratch->keys, sorted, from n rows in scratch->ids. */
+/* Fills scratch->keys, sorted, from n rows in scratch->ids, which stay. */
 void prune_measure(const struct pruner *p, uint32_t owner, size_t n, struct prune_scratch *scratch);
 
-/* Chooses from n sorted scratch->keys (whose bit 0 says nothing); out has room for degree ids.
- * Returns how many. Deterministic: depends on the set of candidates alone. */
+/* Chooses from n sorted scratch->keys (whose bit 0 says nothing, before and after; the ids in
+ * scratch->ids are lost); out has room for degree ids. Returns how many. Deterministic: depends on
+ * the set of candidates alone. */
 uint32_t prune_choose(const struct pruner *p, size_t n, struct prune_scratch *scratch,
                       uint32_t *out);
 

@@ -8,9 +8,10 @@
  * Visited   a bitmap of n bits, cleared for each walk: it stays in the first cache level up to
  *           some 200,000 rows, which bytes or generation marks do not.
  * Waiting   much of a walk waits for memory. Lists that will most likely be read next are fetched
- *           while codes are compared; the kernel fetches codes ahead. Lists are joined before bits
- *           are tested, since their misses then overlap, and since gathers wait for the stores
- *           that set bits: one list after another took a third longer.
+ *           while codes are compared, and those of new rows while these are sorted; the kernel
+ *           fetches codes ahead. Lists are joined before bits are tested, since their misses then
+ *           overlap, and since gathers wait for the stores that set bits: one list after another
+ *           took a third longer.
  * Limits    ids must be below rows; whatever else is wrong with a graph, nothing outside is read.
  *           A pool that is not full takes every row that can be reached.
  * Threads   a scratch is one thread's; all else is only read.
@@ -35,11 +36,14 @@
 #define MERGE_FEW 16u
 #define FETCH_LINES_MAX 8u /* of a list; a longer one the processor then follows by itself */
 #define FETCH_BEFORE 6u    /* lists fetched while codes are compared */
+#define FEW_ALLOWED 8u     /* a hop with fewer unvisited rows looks through bridges */
+#define BRIDGES_MAX 12u    /* so many */
+#define FETCH_FOUND 6u     /* of rows just found, in no order, fetched while they are sorted */
 
 bool walk_reserve_lists(struct walk_scratch *s, uint32_t rows, uint32_t stride, uint32_t ef)
 {
     size_t words = walk_lines((size_t)rows / 32 + 1);
-    size_t ids = (size_t)WALK_BEAM * stride + WALK_LINE;
+    size_t ids = (size_t)(WALK_BEAM + BRIDGES_MAX) * stride + WALK_LINE;
 
     if (s->visited_words < words) {
         uint32_t *visited = mem_aligned(64, words * sizeof *visited);
@@ -205,8 +209,6 @@ static size_t pool_merge(uint64_t *pool, size_t *count, size_t ef, const uint64_
     return at;
 }
 
-/* ---- the walk ---- */
-
 static inline void fetch(const void *from, size_t lines)
 {
     for (size_t i = 0; i < lines; i++)
@@ -233,6 +235,81 @@ static inline void fetch_lists(const struct walk_lists *lists, const uint64_t *p
     }
 }
 
+/* ---- rows that are not allowed ---- */
+
+static inline bool is_allowed(const struct walk_lists *lists, uint32_t row)
+{
+    return (lists->allowed->bits[row / 64] >> row % 64 & 1) != 0;
+}
+
+/* Everything that may not be met counts as visited. A row whose copy is allowed may be met, since
+ * copies are found through it. */
+static void visited_begin(const struct walk_lists *lists, uint32_t *visited)
+{
+    const uint64_t *bits;
+
+    if (lists->allowed == NULL) {
+        memset(visited, 0, (lists->rows / 32 + 1) * sizeof *visited);
+        return;
+    }
+    bits = lists->allowed->bits;
+    for (uint32_t word = 0; word <= lists->rows / 32; word++)
+        visited[word] =
+            32 * word < lists->rows ? ~(uint32_t)(bits[word / 2] >> 32 * (word % 2)) : UINT32_MAX;
+    for (uint32_t i = 0; i < lists->copy_count; i++) {
+        const struct graph_copy *copy = &lists->copies[i];
+
+        if (is_allowed(lists, copy->row)) visited[copy->of / 32] &= ~((uint32_t)1 << copy->of % 32);
+    }
+}
+
+/* Puts the seeds into the pool beside the entry. */
+static size_t seeds_take(const struct walk_lists *lists, const struct code_plane *plane,
+                         const struct code_query *query, uint32_t ef, struct walk_scratch *s)
+{
+    const struct walk_allowed *allowed = lists->allowed;
+    size_t named, fresh, n, count = 1;
+
+    if (allowed == NULL || allowed->seed_count == 0) return count;
+    memcpy(s->ids, allowed->seeds, allowed->seed_count * sizeof *s->ids);
+    for (named = allowed->seed_count; named < walk_lines(named); named++)
+        s->ids[named] = lists->entry;
+    fresh = code_kernels_best()->unvisited(s->ids, named, s->visited, s->ids + s->ids_capacity);
+    n = code_kernels_best()->keys_below(plane, query, s->ids + s->ids_capacity, fresh, INFINITY,
+                                        s->found);
+    s->compared += fresh;
+    walk_sort(s->found, n, s->found + s->ids_capacity);
+    pool_merge(s->pool, &count, ef, s->found, n, NULL);
+    return count;
+}
+
+/* Where the lists of a hop name few rows that are allowed, puts the lists of some that they name
+ * and that are not in their place; returns how many ids these hold. */
+static size_t bridges_join(const struct walk_lists *lists, struct walk_scratch *s, size_t named,
+                           size_t fresh)
+{
+    size_t names = named;
+    uint32_t joined = 0, may = 0;
+
+    if (lists->allowed == NULL || fresh >= FEW_ALLOWED) return 0;
+    for (size_t i = 0; i < names; i++)
+        may += is_allowed(lists, s->ids[i]);
+    if (may >= FEW_ALLOWED * WALK_BEAM) return 0; /* they have been met already */
+    for (size_t i = 0; i < names && joined < BRIDGES_MAX; i++) {
+        uint32_t row = s->ids[i];
+
+        if (is_allowed(lists, row)) continue;
+        memcpy(s->ids + named, lists->ids + (size_t)row * lists->stride,
+               list_length(lists, row) * sizeof *s->ids);
+        named += list_length(lists, row);
+        joined++;
+    }
+    memmove(s->ids, s->ids + names, (named - names) * sizeof *s->ids);
+    return named - names;
+}
+
+/* ---- the walk ---- */
+
 size_t walk_lists_search(const struct walk_lists *lists, const struct code_plane *plane,
                          const struct code_query *query, uint32_t ef, struct walk_trail *trail,
                          struct walk_scratch *s)
@@ -243,12 +320,13 @@ size_t walk_lists_search(const struct walk_lists *lists, const struct code_plane
     float distance;
 
     assert(ef >= 1 && s->pool_capacity >= ef && s->visited_words > lists->rows / 32);
-    assert(s->ids_capacity >= (size_t)WALK_BEAM * lists->stride + WALK_LINE);
-    memset(s->visited, 0, (lists->rows / 32 + 1) * sizeof *s->visited);
+    assert(s->ids_capacity >= (size_t)(WALK_BEAM + BRIDGES_MAX) * lists->stride + WALK_LINE);
+    visited_begin(lists, s->visited);
     s->visited[lists->entry / 32] |= (uint32_t)1 << lists->entry % 32;
     kernels->distances(plane, query, &lists->entry, 0, 1, &distance);
     pool[0] = code_key(distance, lists->entry);
     s->compared++;
+    count = seeds_take(lists, plane, query, ef, s);
 
     for (;;) {
         size_t named = 0, fresh, n, changed;
@@ -269,11 +347,16 @@ size_t walk_lists_search(const struct walk_lists *lists, const struct code_plane
         }
         if (beam == 0) return count;
         fresh = kernels->unvisited(s->ids, named, s->visited, s->ids + s->ids_capacity);
+        named = bridges_join(lists, s, named, fresh);
+        if (named > 0)
+            fresh +=
+                kernels->unvisited(s->ids, named, s->visited, s->ids + s->ids_capacity + fresh);
         fetch_lists(lists, pool, at, count, FETCH_BEFORE);
         bound = count == ef ? code_key_distance(pool[count - 1]) : INFINITY;
         n = kernels->keys_below(plane, query, s->ids + s->ids_capacity, fresh, bound, found);
         s->compared += fresh;
         if (n == 0) continue;
+        fetch_lists(lists, found, 0, n, FETCH_FOUND);
         walk_sort(found, n, found + s->ids_capacity);
         changed = pool_merge(pool, &count, ef, found, n, trail);
         if (changed < at) at = changed;
@@ -288,6 +371,22 @@ size_t graph_walk(const struct graph *graph, const struct code_plane *plane,
                                .stride = graph->stride,
                                .rows = graph->rows,
                                .entry = graph->entry};
+
+    if (graph->rows == 0) return 0;
+    return walk_lists_search(&lists, plane, query, ef, NULL, scratch);
+}
+
+size_t graph_walk_allowed(const struct graph *graph, const struct code_plane *plane,
+                          const struct code_query *query, uint32_t ef,
+                          const struct walk_allowed *allowed, struct walk_scratch *scratch)
+{
+    struct walk_lists lists = {.ids = graph->neighbours,
+                               .stride = graph->stride,
+                               .rows = graph->rows,
+                               .entry = graph->entry,
+                               .copies = graph->copies,
+                               .copy_count = graph->copy_count,
+                               .allowed = allowed};
 
     if (graph->rows == 0) return 0;
     return walk_lists_search(&lists, plane, query, ef, NULL, scratch);

@@ -14,6 +14,9 @@ struct walk_lists {
     uint32_t stride;        /* a multiple of WALK_LINE */
     uint32_t rows;
     uint32_t entry;
+    const struct graph_copy *copies; /* looked at only with `allowed` */
+    uint32_t copy_count;
+    const struct walk_allowed *allowed; /* NULL: every row */
 };
 
 /* What fell out of the pool after it had been expanded: the last of it when there is more than

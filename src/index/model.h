@@ -1,7 +1,7 @@
 /* model.h - what a set of rows was quantized by: mean, axes, and two planes of codes.
  *
  * A vector x (of length 1 under cosine; a zero vector stays zero) becomes z = M (x - mean), where
- * the rows of M are orthonormal: principal axes in segments of `lane` dimensions by falling
+ * the rows of M are about orthonormal: principal axes in segments of `lane` dimensions by falling
  * variance, turned at random within each segment. Where no axes could be trained (more than
  * MODEL_DIM_TRAINED dimensions), z is a seeded random rotation of x - mean by signs and Hadamard
  * transforms, whose segments are about alike.
@@ -14,7 +14,9 @@
  *               one segment, the upper bits first; the sum of what they stand for is the value.
  *
  * Distances. With q' = q - mean, all metrics are
- *   D(q, x) = constant + aux(q) + aux(x) - 2 <q', z>
+ *   D(q, x) = constant + aux(q) + aux(x) - 2 <N q', z>
+ * N is M in 8 bits, and rows are multiplied by N's dual (for which <N q', z> = <q', x - mean>), so
+ * that nothing is lost by rounding it.
  *   l2       aux = |z|^2 (|q'|^2),         constant 0;               distance = D
  *   ip       aux = -2 <mean, z> (rotated), constant -2 |mean|^2;     distance = D / 2 = -<q, x>
  *   cosine   the same,                     constant 2 - 2 |mean|^2;  distance = D / 2
@@ -55,11 +57,10 @@ struct model {
     /* Rows of M that some field uses, in the order of segments; matrix_rows of them. */
     uint32_t matrix_rows, walk_rows; /* the first walk_rows are those that the walk plane uses */
     uint32_t stride;                 /* components from row to row: dim rounded up to 64 */
-    float *matrix;                   /* only while building; NULL in a model read from a file */
-    const uint16_t *matrix_bf16;     /* matrix_rows x stride */
-    const int8_t *matrix_s8;         /* matrix_rows x stride: row i is matrix_scale[i] * s8 */
-    const float *matrix_scale;       /* matrix_rows */
-    const int32_t *matrix_sums;      /* matrix_rows */
+    float *matrix; /* what rows are multiplied by: only while building; NULL in a model read
+                                  from a file */
+    const int8_t *matrix_s8;   /* matrix_rows x stride: row i is matrix_scale[i] * s8 */
+    const float *matrix_scale; /* matrix_rows */
     struct plane_model walk, refine;
     double walk_error, refine_error; /* mean share of |z|^2 that the planes miss, of trained rows */
     bool borrowed; /* mean, rotated_mean and the matrices belong to a file; what the planes point to
@@ -93,11 +94,11 @@ void model_free(struct model *model);
 
 /* Room for one encoding or one query; 64-byte aligned inside. */
 struct model_scratch {
-    float *rotated;  /* segments x lane + padding */
-    float *residual; /* the same */
-    float *input;    /* stride */
-    uint8_t *input_u8;
-    float input_unit; /* of input_u8 */
+    float *rotated;     /* segments x lane + padding */
+    float *residual;    /* the same */
+    float *input;       /* stride */
+    int16_t *input_s16; /* stride */
+    float input_unit;   /* of input_s16 */
     int32_t *sums;
     float *product;          /* dim; of the matrix and a vector */
     struct model_room *room; /* what encoding needs; NULL where there is no float matrix */
@@ -127,14 +128,17 @@ void model_query_row(const struct model *model, const struct code_plane *plane,
                      const struct prune_lut *lut, uint32_t row, int8_t *values,
                      struct code_query *out);
 
-/* A query against the refine plane, in 16 bits: two values a component, high * 128 + low; and what
- * the walk plane's query missed in 8 bits, against the walk codes. */
-struct refine_query {
-    bool coarse;        /* 8 bits suffice: low and walk are not used */
-    int8_t *high, *low; /* refine.layout.field_count x 64 each, 64-byte aligned; the caller's */
-    int8_t *walk;       /* walk.layout.field_count x 64, the same */
+/* 8-bit values against one plane's codes. */
+struct refine_part {
+    int8_t *values; /* field_count x 64, 64-byte aligned; the caller's */
     float scale[CODE_FACTORS], shift[CODE_FACTORS];
-    float walk_scale[CODE_FACTORS], walk_shift[CODE_FACTORS];
+};
+
+/* A query against the refine plane; and what the walk plane's 8 bits missed of it, against the walk
+ * codes. */
+struct refine_query {
+    struct refine_part refine, missed;
+    bool coarse; /* missed is not used */
 };
 void model_query_refine(const struct model *model, struct model_scratch *scratch,
                         struct refine_query *out);

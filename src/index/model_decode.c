@@ -1,18 +1,8 @@
-/* model_decode.c - from a row's codes back to about the row: the matrix is orthonormal, so its
- * transpose undoes it. For originals that were not kept; not fast. */
+/* model_decode.c - from a row's codes back to about the row: rows were multiplied by the
+ * narrow matrix's dual, so its transpose undoes that. For originals that were not kept; not fast. */
 #include <string.h>
 
 #include "index/model_private.h"
-
-static float wide(uint16_t bits)
-{
-    union {
-        uint32_t u;
-        float f;
-    } value = {.u = (uint32_t)bits << 16};
-
-    return value.f;
-}
 
 static void turn_back(const struct model *model, const float *z, float *row)
 {
@@ -21,11 +11,11 @@ static void turn_back(const struct model *model, const float *z, float *row)
     memcpy(row, model->mean, model->dim * sizeof *row);
     while (segment_next(model, &at))
         for (uint32_t i = 0; i < at.dims; i++) {
-            const uint16_t *m = model->matrix_bf16 + (size_t)(at.row + i) * model->stride;
-            float value = z[at.segment * model->lane + i];
+            const int8_t *m = model->matrix_s8 + (size_t)(at.row + i) * model->stride;
+            float value = z[at.segment * model->lane + i] * model->matrix_scale[at.row + i];
 
             for (uint32_t j = 0; j < model->dim; j++)
-                row[j] += value * wide(m[j]);
+                row[j] += value * (float)m[j];
         }
 }
 

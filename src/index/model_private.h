@@ -162,7 +162,8 @@ struct model_room {
 bool room_init(struct model_room **room, const struct model *model);
 void room_free(struct model_room *room);
 
-/* Adds the 8-bit and bfloat16 matrices to a model with a float matrix. False when out of memory. */
+/* Adds the 8-bit matrix to a model with a float matrix, which becomes its dual. False when out of
+ * memory. */
 bool model_narrow_matrix(struct model *model);
 
 #endif

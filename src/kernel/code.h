@@ -27,6 +27,8 @@
 #define CODE_FACTORS 4u /* floats a row: a factor for each group, then aux */
 #define CODE_LINE_NBYTES 64u
 #define CODE_SLACK_NBYTES 64u
+#define CODE_VECTOR_MAX 8128 /* 64 * 127: times 128, CODE_STRIDE_MAX times over, is below 2^31 */
+#define CODE_STRIDE_MAX 2048u
 
 struct code_field {
     uint32_t offset; /* of its line in the row */
@@ -108,16 +110,9 @@ struct code_kernels {
      * n + 16. Returns how many. */
     size_t (*unvisited)(const uint32_t *list, size_t n, uint32_t *visited, uint32_t *out);
 
-    /* out[i] = sum over j < dim of (x[j] - 128) * m[i * stride + j]; dim <= stride, stride a
-     * multiple of 64, both arrays readable (m zero) up to stride. Exact; row_sums[i] = sum of m's
-     * row i, which the caller keeps. */
-    void (*matvec_s8)(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
-                      size_t stride, int32_t *out);
-
-    /* out[i] = sum x[j] * m[i * stride + j], m in bfloat16 (the high half of a float), x in floats;
-     * stride a multiple of 32, both zero beyond dim. Relative error of a sum 2^-15 of sum |x m|
-     * (x may be rounded to two bfloat16 halves). */
-    void (*matvec_bf16)(const uint16_t *m, const float *x, size_t rows, size_t stride, float *out);
+    /* out[i] = sum x[j] * m[i * stride + j], exactly: |x[j]| <= CODE_VECTOR_MAX, stride a multiple
+     * of 64 and at most CODE_STRIDE_MAX. */
+    void (*matvec_s8)(const int8_t *m, const int16_t *x, size_t rows, size_t stride, int32_t *out);
 };
 
 /* The tier of kernels_best(), or of kernels_at(index); never NULL for a tier that exists. AVX-512

@@ -6,9 +6,7 @@
  *
  * Fields  Codes of up to 4 bits go through vpmaddubsw, whose 16-bit sums hold two lines' halves of
  *         them: 4 x 15 x 128. 8-bit codes would saturate there, so they and their values are
- *         widened to 16 bits first; and so are both sides of matvec_s8.
- * Matrix  As in code_avx512.c, a bfloat16 becomes a float by a shift or a mask, and columns are
- *         taken in blocks: short chains of additions keep the error far below the bound.
+ *         widened to 16 bits first; and so is the matrix of matvec_s8.
  * Lists   unvisited is the plain loop: AVX2 has no compress, and its gather gains nothing alone.
  * Flags   The file is built with the baseline flags; only functions marked AVX2 may use it, so the
  *         linker can never pick a shared inline helper that an older CPU cannot run. */
@@ -16,7 +14,7 @@
 #include "kernel/code_rows.h"
 
 #if defined(__x86_64__)
-#include <stdbool.h>
+
 #include <string.h>
 
 #include <immintrin.h>
@@ -25,8 +23,7 @@
 #define INLINE AVX2 static inline __attribute__((always_inline))
 
 #define FOUR CODE_FOUR
-#define HALF 32u    /* bytes of a register: half a line */
-#define BLOCK 2048u /* columns of matvec_bf16 */
+#define HALF 32u /* bytes of a register: half a line */
 
 /* Up to 32 bytes of a line of `lane`. */
 INLINE __m256i load_half(const uint8_t *from, size_t lane)
@@ -250,12 +247,9 @@ static size_t unvisited(const uint32_t *list, size_t n, uint32_t *visited, uint3
     return code_unvisited(list, n, visited, out);
 }
 
-AVX2 static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
-                           size_t stride, int32_t *out)
+AVX2 static void matvec_s8(const int8_t *m, const int16_t *x, size_t rows, size_t stride,
+                           int32_t *out)
 {
-    const __m256i middle = _mm256_set1_epi16(128);
-
-    (void)row_sums; /* x is widened, so its middle can go before the product */
     for (size_t i = 0; i < rows; i += FOUR) {
         __m256i parts[FOUR] = {_mm256_setzero_si256(), _mm256_setzero_si256(),
                                _mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -264,74 +258,13 @@ AVX2 static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8
         for (size_t r = 0; r < FOUR; r++)
             row[r] = m + (i + r < rows ? i + r : rows - 1) * stride;
         for (size_t j = 0; j < stride; j += HALF / 2) {
-            __m256i values = _mm256_sub_epi16(load_wide(x + j, CODE_LINE_NBYTES), middle);
+            __m256i values = _mm256_loadu_si256((const void *)(x + j));
 #pragma GCC unroll 4
             for (size_t r = 0; r < FOUR; r++)
                 parts[r] = add_products(parts[r], load_wide_s8(row[r] + j), values);
         }
         _mm_storeu_si128((void *)four, total(parts));
         memcpy(out + i, four, (rows - i < FOUR ? rows - i : FOUR) * sizeof four[0]);
-    }
-}
-
-/* The sum of the 8 parts of each of four. */
-INLINE __m128 total_ps(const __m256 v[FOUR])
-{
-    __m256 v01 = _mm256_hadd_ps(v[0], v[1]), v23 = _mm256_hadd_ps(v[2], v[3]);
-    __m256 all = _mm256_hadd_ps(v01, v23);
-
-    return _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
-}
-
-/* Every second of 16 floats, from the first or from the second on. */
-INLINE __m256 every_second(__m256 low, __m256 high, bool odd)
-{
-    __m256 picked = odd ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
-
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(picked), 0xd8));
-}
-
-/* n columns of four rows. */
-INLINE __m128 matvec_bf16_four(const uint16_t *const m[FOUR], const float *x, size_t n)
-{
-    const __m256i high = _mm256_set1_epi32((int)0xffff0000u);
-    __m256 even[FOUR], odd[FOUR];
-
-#pragma GCC unroll 4
-    for (size_t r = 0; r < FOUR; r++)
-        even[r] = odd[r] = _mm256_setzero_ps();
-    for (size_t j = 0; j < n; j += 16) {
-        __m256 x0 = _mm256_loadu_ps(x + j), x1 = _mm256_loadu_ps(x + j + 8);
-        __m256 x_even = every_second(x0, x1, false), x_odd = every_second(x0, x1, true);
-#pragma GCC unroll 4
-        for (size_t r = 0; r < FOUR; r++) {
-            __m256i pairs = _mm256_loadu_si256((const void *)(m[r] + j));
-            __m256 m_even = _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
-            __m256 m_odd = _mm256_castsi256_ps(_mm256_and_si256(pairs, high));
-            even[r] = _mm256_fmadd_ps(m_even, x_even, even[r]);
-            odd[r] = _mm256_fmadd_ps(m_odd, x_odd, odd[r]);
-        }
-    }
-#pragma GCC unroll 4
-    for (size_t r = 0; r < FOUR; r++)
-        even[r] = _mm256_add_ps(even[r], odd[r]);
-    return total_ps(even);
-}
-
-AVX2 static void matvec_bf16(const uint16_t *m, const float *x, size_t rows, size_t stride,
-                             float *out)
-{
-    for (size_t at = 0; at < stride; at += BLOCK) {
-        const size_t n = stride - at < BLOCK ? stride - at : BLOCK;
-        for (size_t i = 0; i < rows; i += FOUR) {
-            const uint16_t *row[FOUR];
-            float four[FOUR];
-            for (size_t r = 0; r < FOUR; r++)
-                row[r] = m + (i + r < rows ? i + r : rows - 1) * stride + at;
-            _mm_storeu_ps(four, matvec_bf16_four(row, x + at, n));
-            for (size_t r = 0; r < FOUR && i + r < rows; r++)
-                out[i + r] = at > 0 ? out[i + r] + four[r] : four[r];
-        }
     }
 }
 
@@ -343,6 +276,5 @@ const struct code_kernels code_kernels_avx2 = {
     .expand = expand,
     .unvisited = unvisited,
     .matvec_s8 = matvec_s8,
-    .matvec_bf16 = matvec_bf16,
 };
 #endif

@@ -19,8 +19,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #define FOUR CODE_FOUR
-#define PIECE 16u  /* bytes of a register: a part of a line */
-#define BLOCK 512u /* columns of matvec_bf16: short chains keep the error below the bound */
+#define PIECE 16u /* bytes of a register: a part of a line */
 
 INLINE uint8x16_t load_piece(const uint8_t *from, size_t lane)
 {
@@ -211,10 +210,8 @@ static size_t unvisited(const uint32_t *list, size_t n, uint32_t *visited, uint3
     return code_unvisited(list, n, visited, out);
 }
 
-static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
-                      size_t stride, int32_t *out)
+static void matvec_s8(const int8_t *m, const int16_t *x, size_t rows, size_t stride, int32_t *out)
 {
-    (void)row_sums; /* flipping its upper bit makes x - 128 of x */
     for (size_t i = 0; i < rows; i += FOUR) {
         int32x4_t parts[FOUR] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
         const int8_t *row[FOUR];
@@ -222,58 +219,16 @@ static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8_t *x
         for (size_t r = 0; r < FOUR; r++)
             row[r] = m + (i + r < rows ? i + r : rows - 1) * stride;
         for (size_t j = 0; j < stride; j += PIECE) {
-            uint8x16_t flipped = veorq_u8(vld1q_u8(x + j), vdupq_n_u8(128));
-            int8x16_t v = vreinterpretq_s8_u8(flipped);
+            int16x8_t low = vld1q_s16(x + j), high = vld1q_s16(x + j + PIECE / 2);
 #pragma GCC unroll 4
-            for (size_t r = 0; r < FOUR; r++) { /* a product is at most 2^14, two 2^15: one each */
+            for (size_t r = 0; r < FOUR; r++) {
                 int8x16_t c = vld1q_s8(row[r] + j);
-                parts[r] = vpadalq_s16(parts[r], vmull_s8(vget_low_s8(c), vget_low_s8(v)));
-                parts[r] = vpadalq_s16(parts[r], vmull_high_s8(c, v));
+                parts[r] = add_products(parts[r], vmovl_s8(vget_low_s8(c)), low);
+                parts[r] = add_products(parts[r], vmovl_high_s8(c), high);
             }
         }
         vst1q_s32(four, total(parts));
         memcpy(out + i, four, (rows - i < FOUR ? rows - i : FOUR) * sizeof four[0]);
-    }
-}
-
-/* n columns of four rows, as floats: a bfloat16 is the high half of one. */
-INLINE float32x4_t matvec_bf16_four(const uint16_t *const m[FOUR], const float *x, size_t n)
-{
-    float32x4_t low[FOUR], high[FOUR];
-
-#pragma GCC unroll 4
-    for (size_t r = 0; r < FOUR; r++)
-        low[r] = high[r] = vdupq_n_f32(0);
-    for (size_t j = 0; j < n; j += 8) {
-        float32x4_t x_low = vld1q_f32(x + j), x_high = vld1q_f32(x + j + 4);
-#pragma GCC unroll 4
-        for (size_t r = 0; r < FOUR; r++) {
-            uint16x8_t bits = vld1q_u16(m[r] + j);
-            float32x4_t m_low = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits), 16));
-            float32x4_t m_high = vreinterpretq_f32_u32(vshll_high_n_u16(bits, 16));
-            low[r] = vfmaq_f32(low[r], m_low, x_low);
-            high[r] = vfmaq_f32(high[r], m_high, x_high);
-        }
-    }
-#pragma GCC unroll 4
-    for (size_t r = 0; r < FOUR; r++)
-        low[r] = vaddq_f32(low[r], high[r]);
-    return vpaddq_f32(vpaddq_f32(low[0], low[1]), vpaddq_f32(low[2], low[3]));
-}
-
-static void matvec_bf16(const uint16_t *m, const float *x, size_t rows, size_t stride, float *out)
-{
-    for (size_t at = 0; at < stride; at += BLOCK) {
-        const size_t n = stride - at < BLOCK ? stride - at : BLOCK;
-        for (size_t i = 0; i < rows; i += FOUR) {
-            const uint16_t *row[FOUR];
-            float four[FOUR];
-            for (size_t r = 0; r < FOUR; r++)
-                row[r] = m + (i + r < rows ? i + r : rows - 1) * stride + at;
-            vst1q_f32(four, matvec_bf16_four(row, x + at, n));
-            for (size_t r = 0; r < FOUR && i + r < rows; r++)
-                out[i + r] = at > 0 ? out[i + r] + four[r] : four[r];
-        }
     }
 }
 
@@ -285,6 +240,5 @@ const struct code_kernels code_kernels_neon = {
     .expand = expand,
     .unvisited = unvisited,
     .matvec_s8 = matvec_s8,
-    .matvec_bf16 = matvec_bf16,
 };
 #endif

@@ -2,8 +2,7 @@
  * speed.
  *
  * Integer sums are exact, and a distance is computed from them in the order that code.h gives, so a
- * tier is right when its bits are these. matvec_bf16 alone has a bound instead: here the products
- * are added up in double, which is within any of it. */
+ * tier is right when its bits are these. */
 #include "kernel/code.h"
 #include "kernel/code_rows.h"
 
@@ -80,29 +79,13 @@ static size_t unvisited(const uint32_t *list, size_t n, uint32_t *visited, uint3
     return code_unvisited(list, n, visited, out);
 }
 
-static void matvec_s8(const int8_t *m, const int32_t *row_sums, const uint8_t *x, size_t rows,
-                      size_t stride, int32_t *out)
+static void matvec_s8(const int8_t *m, const int16_t *x, size_t rows, size_t stride, int32_t *out)
 {
-    (void)row_sums; /* what tiers that multiply by x itself take off again */
     for (size_t i = 0; i < rows; i++, m += stride) {
         int32_t sum = 0;
         for (size_t j = 0; j < stride; j++)
-            sum += (x[j] - 128) * m[j];
+            sum += x[j] * m[j];
         out[i] = sum;
-    }
-}
-
-static void matvec_bf16(const uint16_t *m, const float *x, size_t rows, size_t stride, float *out)
-{
-    for (size_t i = 0; i < rows; i++, m += stride) {
-        double sum = 0;
-        for (size_t j = 0; j < stride; j++) {
-            uint32_t bits = (uint32_t)m[j] << 16;
-            float value;
-            memcpy(&value, &bits, sizeof value);
-            sum += (double)x[j] * (double)value;
-        }
-        out[i] = (float)sum;
     }
 }
 
@@ -114,5 +97,4 @@ const struct code_kernels code_kernels_portable = {
     .expand = expand,
     .unvisited = unvisited,
     .matvec_s8 = matvec_s8,
-    .matvec_bf16 = matvec_bf16,
 };

@@ -10,7 +10,7 @@
 /* Rows are scattered over memory, and waiting for them is most of the time: those this many places
  * on are prefetched, up to so many bytes of each; a longer one the CPU then follows by itself. */
 #define CODE_AHEAD 8u
-#define CODE_AHEAD_NBYTES 256u
+#define CODE_AHEAD_NBYTES 640u
 
 /* The rows that a call is about. */
 struct code_rows {

@@ -10,6 +10,15 @@
  *   TABLE_BATCH       collection << 40 | sequence: batch record
  *   TABLE_INDEX       collection << 40 | index number: index definition record
  *   TABLE_ARTIFACT    collection << 40 | file number: artifact record
+ *   TABLE_HISTORY     history number (of the same row of numbers as collections): history record
+ *   TABLE_HISTORY_GROUP  history << 40 | number of its first page: record of a group of pages
+ *   TABLE_HISTORY_TAIL   history number: record of the tail
+ *   TABLE_FIELD       collection << 40 | field id: field record
+ *   TABLE_COLUMNS     collection << 40 | segment number: record of its column file
+ *   TABLE_PATCH       collection << 40 | segment number: record of its patches
+ *
+ * Tables from TABLE_HISTORY on came later: where one is missing, reading finds it empty, and
+ * opening for writing makes it.
  *
  * application_id is 0x50415541 ("PAUA"), user_version 1; feature bits live in TABLE_META.
  * A catalog is one SQLite connection: one thread at a time (callers lock). Never open
@@ -36,6 +45,12 @@ enum table {
     TABLE_BATCH,
     TABLE_INDEX,
     TABLE_ARTIFACT,
+    TABLE_HISTORY,
+    TABLE_HISTORY_GROUP,
+    TABLE_HISTORY_TAIL,
+    TABLE_FIELD,
+    TABLE_COLUMNS,
+    TABLE_PATCH,
     TABLE_COUNT
 };
 

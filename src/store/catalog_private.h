@@ -8,6 +8,7 @@
 
 #define CATALOG_APPLICATION_ID 0x50415541
 #define CATALOG_USER_VERSION 1
+#define CATALOG_TABLES_FIRST TABLE_HISTORY /* tables before this one are never missing */
 
 struct catalog {
     sqlite3 *db;

@@ -3,10 +3,10 @@
  * An empty file is one that nobody has made yet, or that a crash left before its first commit.
  * Making is one transaction: whoever gets the write lock second finds the tables there. The
  * application id, the version and the tables are looked at in one snapshot, so that nobody sees
- * them half made. Each of our tables must be there with the very text that made it. Others are let
- * be: they may belong to a later version whose compat bits say that they do not matter.
- * Triggers and views are switched off, since a foreign one would change what our statements mean.
- * */
+ * them half made. Each of our tables must be there with the very text that made it, or not at
+ * all if it came later. Others are let be: they may belong to a later version whose compat bits say
+ * that they do not matter. Triggers and views are switched off, since a foreign one would change
+ * what our statements mean. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +21,9 @@ static void table_sql(char sql[TABLE_SQL_NBYTES], enum table table)
              catalog_table_name(table));
 }
 
+/* *missing: it is not there, and need not be. */
 static paua_status check_table(struct catalog *catalog, sqlite3_stmt *statement, enum table table,
-                               paua_error *err)
+                               bool *missing, paua_error *err)
 {
     char sql[TABLE_SQL_NBYTES];
     const char *found = NULL;
@@ -34,10 +35,11 @@ static paua_status check_table(struct catalog *catalog, sqlite3_stmt *statement,
     rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) found = (const char *)sqlite3_column_text(statement, 0);
     matches = found != NULL && strcmp(found, sql) == 0;
+    *missing = rc == SQLITE_DONE && table >= CATALOG_TABLES_FIRST;
     sqlite3_reset(statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return catalog_fail(catalog->db, rc, "reading its schema", err);
-    if (matches) return PAUA_OK;
+    if (matches || *missing) return PAUA_OK;
     return error_set(err, PAUA_ECORRUPT,
                      CATALOG_NAME
                      ": table %s is missing or not as paua makes it; restore it from a "
@@ -45,14 +47,19 @@ static paua_status check_table(struct catalog *catalog, sqlite3_stmt *statement,
                      catalog_table_name(table));
 }
 
-static paua_status check_tables(struct catalog *catalog, paua_error *err)
+static paua_status check_tables(struct catalog *catalog, bool *incomplete, paua_error *err)
 {
     sqlite3_stmt *statement = NULL;
     paua_status status = catalog_prepare(
         catalog, &statement, "SELECT sql FROM sqlite_schema WHERE type='table' AND name=?1", err);
 
-    for (int table = 0; table < TABLE_COUNT && status == PAUA_OK; table++)
-        status = check_table(catalog, statement, (enum table)table, err);
+    *incomplete = false;
+    for (int table = 0; table < TABLE_COUNT && status == PAUA_OK; table++) {
+        bool missing = false;
+
+        status = check_table(catalog, statement, (enum table)table, &missing, err);
+        *incomplete |= missing;
+    }
     sqlite3_finalize(statement);
     return status;
 }
@@ -98,7 +105,7 @@ static paua_status read_identity(struct catalog *catalog, struct identity *id, p
 
 /* Inside a transaction. */
 static paua_status check_identity(struct catalog *catalog, const struct identity *id,
-                                  paua_error *err)
+                                  bool *incomplete, paua_error *err)
 {
     paua_status status;
 
@@ -114,19 +121,32 @@ static paua_status check_identity(struct catalog *catalog, const struct identity
     if (id->user_version < CATALOG_USER_VERSION)
         return error_set(err, PAUA_ECORRUPT,
                          CATALOG_NAME ": its version number is damaged; restore it from a backup");
-    status = check_tables(catalog, err);
+    status = check_tables(catalog, incomplete, err);
     return status == PAUA_OK ? check_features(catalog, err) : status;
 }
 
-static paua_status make_tables(struct catalog *catalog, paua_error *err)
+static paua_status make_tables(struct catalog *catalog, int first, paua_error *err)
 {
-    char sql[TABLE_SQL_NBYTES];
     paua_status status = PAUA_OK;
 
-    for (int table = 0; table < TABLE_COUNT && status == PAUA_OK; table++) {
+    for (int table = first; table < TABLE_COUNT && status == PAUA_OK; table++) {
+        char sql[TABLE_SQL_NBYTES];
+        int64_t found;
+
+        sqlite3_snprintf(sizeof sql, sql, "SELECT count(*) FROM sqlite_schema WHERE name='%s'",
+                         catalog_table_name((enum table)table));
+        status = catalog_scalar(catalog, sql, &found, err);
         table_sql(sql, (enum table)table);
-        status = catalog_exec(catalog, sql, "creating", err);
+        if (status == PAUA_OK && found == 0) status = catalog_exec(catalog, sql, "creating", err);
     }
+    return status;
+}
+
+static paua_status make_catalog(struct catalog *catalog, paua_error *err)
+{
+    char sql[TABLE_SQL_NBYTES];
+    paua_status status = make_tables(catalog, 0, err);
+
     for (int id = META_COMPAT; id <= META_COUNT_LAST && status == PAUA_OK; id++)
         status = catalog_number_put(catalog, (enum meta)id, id >= META_NEXT_FILE ? 1 : 0, err);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d",
@@ -138,11 +158,15 @@ static paua_status make_tables(struct catalog *catalog, paua_error *err)
 static paua_status create(struct catalog *catalog, paua_error *err)
 {
     struct identity id;
+    bool incomplete;
     paua_status status = catalog_begin_write(catalog, err);
 
     if (status == PAUA_OK) status = read_identity(catalog, &id, err);
     if (status == PAUA_OK)
-        status = is_blank(&id) ? make_tables(catalog, err) : check_identity(catalog, &id, err);
+        status = is_blank(&id) ? make_catalog(catalog, err)
+                               : check_identity(catalog, &id, &incomplete, err);
+    if (status == PAUA_OK && !is_blank(&id) && incomplete)
+        status = make_tables(catalog, CATALOG_TABLES_FIRST, err);
     if (status == PAUA_OK) status = catalog_commit(catalog, NULL, err);
     catalog_rollback(catalog);
     return status;
@@ -151,11 +175,14 @@ static paua_status create(struct catalog *catalog, paua_error *err)
 paua_status catalog_identify(struct catalog *catalog, bool may_create, paua_error *err)
 {
     struct identity id;
+    bool incomplete = false;
     paua_status status = catalog_begin_read(catalog, err);
 
     if (status == PAUA_OK) status = read_identity(catalog, &id, err);
     if (status == PAUA_OK && !(may_create && is_blank(&id)))
-        status = check_identity(catalog, &id, err);
+        status = check_identity(catalog, &id, &incomplete, err);
+    else
+        incomplete = true;
     catalog_rollback(catalog);
-    return status == PAUA_OK && may_create && is_blank(&id) ? create(catalog, err) : status;
+    return status == PAUA_OK && incomplete && !catalog->read_only ? create(catalog, err) : status;
 }

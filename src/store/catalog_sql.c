@@ -13,7 +13,9 @@
 const char *catalog_table_name(enum table table)
 {
     static const char *const names[TABLE_COUNT] = {
-        "meta", "collection", "head", "segment", "deleted", "batch", "definition", "artifact"};
+        "meta",         "collection", "head",     "segment", "deleted",
+        "batch",        "definition", "artifact", "history", "history_group",
+        "history_tail", "field",      "columns",  "patch"};
 
     assert(table < TABLE_COUNT);
     return names[table];

@@ -30,6 +30,13 @@ static paua_status prepare_for(struct catalog *catalog, sqlite3_stmt **statement
     return catalog_prepare(catalog, statement, sql, err);
 }
 
+/* Is it a table that an older paua did not make? A writer may make it at any time. */
+static bool table_missing(const struct catalog *catalog, enum table table)
+{
+    return table >= CATALOG_TABLES_FIRST &&
+           strncmp(sqlite3_errmsg(catalog->db), "no such table", 13) == 0;
+}
+
 static paua_status corrupt_record(enum table table, uint64_t id, paua_error *err)
 {
     return error_set(err, PAUA_ECORRUPT,
@@ -74,6 +81,8 @@ paua_status catalog_get(struct catalog *catalog, enum table table, uint64_t id, 
         prepare_for(catalog, slot, "SELECT record FROM %s WHERE id=?1", table, err);
     int rc;
 
+    if (status != PAUA_OK && table_missing(catalog, table))
+        return error_set(err, PAUA_ENOTFOUND, "%s", catalog_table_name(table));
     if (status != PAUA_OK) return status;
     sqlite3_bind_int64(*slot, 1, (int64_t)id);
     rc = sqlite3_step(*slot);
@@ -133,6 +142,7 @@ paua_status catalog_each(struct catalog *catalog, enum table table, uint64_t fir
                     "SELECT id, record FROM %s WHERE id BETWEEN ?1 AND ?2 ORDER BY id", table, err);
     int rc;
 
+    if (status != PAUA_OK && table_missing(catalog, table)) return PAUA_OK;
     if (status != PAUA_OK || first > INT64_MAX) return status;
     sqlite3_bind_int64(*slot, 1, (int64_t)first);
     sqlite3_bind_int64(*slot, 2, clamp(last));

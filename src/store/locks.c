@@ -208,8 +208,8 @@ static void describe_holder(const struct locks *locks, uint32_t collection, char
         snprintf(text, capacity, "process %s (%s)", slot, command);
 }
 
-paua_status locks_take_collection(struct locks *locks, uint32_t collection, const char *name,
-                                  paua_error *err)
+static paua_status take_slot(struct locks *locks, uint32_t collection, const char *kind,
+                             const char *name, paua_error *err)
 {
     char holder[2 * SLOT_NBYTES];
     int failed;
@@ -223,11 +223,28 @@ paua_status locks_take_collection(struct locks *locks, uint32_t collection, cons
     }
     if (failed != EAGAIN) return error_set_errno(err, failed, LOCKS_NAME, "locking");
     describe_holder(locks, collection, holder, sizeof holder);
-    return error_set(err, PAUA_EBUSY,
-                     "collection %s is being written by %s; wait for it or stop it", name, holder);
+    return error_set(err, PAUA_EBUSY, "%s %s is being written by %s; wait for it or stop it", kind,
+                     name, holder);
+}
+
+paua_status locks_take_collection(struct locks *locks, uint32_t collection, const char *name,
+                                  paua_error *err)
+{
+    return take_slot(locks, collection, "collection", name, err);
+}
+
+paua_status locks_take_history(struct locks *locks, uint32_t history, const char *name,
+                               paua_error *err)
+{
+    return take_slot(locks, history, "history", name, err);
 }
 
 void locks_drop_collection(struct locks *locks, uint32_t collection)
 {
     if (locks->fd >= 0) set_lock(locks, F_UNLCK, slot_offset(collection), SLOT_NBYTES);
+}
+
+void locks_drop_history(struct locks *locks, uint32_t history)
+{
+    locks_drop_collection(locks, history);
 }

@@ -1,10 +1,10 @@
 /* locks.h - who writes what: open-file-description locks on byte ranges of the file `locks`.
  *
  * Byte 0 is the presence lock: shared by every handle that writes anything, exclusive for whoever
- * sweeps away unreferenced files or drops the catalogue. Collection c owns the 128 bytes at
- * 4,096 + 128 c: locked by its writer, who leaves its process id and command line in them, for the
- * message that a second writer gets. OFD locks belong to the open file, so two handles in one
- * process exclude each other too, and closing another descriptor drops nothing. */
+ * sweeps away unreferenced files or drops the catalogue. Collection (or history) c owns the 128
+ * bytes at 4,096 + 128 c: locked by its writer, who leaves its process id and command line in them,
+ * for the message that a second writer gets. OFD locks belong to the open file, so two handles in
+ * one process exclude each other too, and closing another descriptor drops nothing. */
 #ifndef PAUA_STORE_LOCKS_H
 #define PAUA_STORE_LOCKS_H
 
@@ -35,5 +35,10 @@ void locks_drop_presence(struct locks *locks);
 paua_status locks_take_collection(struct locks *locks, uint32_t collection, const char *name,
                                   paua_error *err);
 void locks_drop_collection(struct locks *locks, uint32_t collection);
+
+/* The same for a history: numbers of histories are of the same row as those of collections. */
+paua_status locks_take_history(struct locks *locks, uint32_t history, const char *name,
+                               paua_error *err);
+void locks_drop_history(struct locks *locks, uint32_t history);
 
 #endif

@@ -48,6 +48,7 @@ void fault_init(void)
     methods.xMalloc = failing_malloc;
     methods.xRealloc = failing_realloc;
     if (sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) != SQLITE_OK) abort();
+    if (sqlite3_initialize() != SQLITE_OK) abort(); /* hooks need it */
 }
 
 static int before(void *arg, enum hook_op op)

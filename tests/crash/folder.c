@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
+
 static void must(bool good, const char *path)
 {
     if (good) return;
@@ -115,6 +117,11 @@ struct comparison {
     bool equal;
 };
 
+static bool passing(const char *path)
+{
+    return strcmp(path + strlen(path) - 4, "-shm") == 0 || strcmp(name_of(path), "locks") == 0;
+}
+
 static void compare_each(void *arg, const char *path)
 {
     struct comparison *c = arg;
@@ -122,7 +129,7 @@ static void compare_each(void *arg, const char *path)
     size_t a_nbytes, b_nbytes;
     uint8_t *a, *b;
 
-    if (strcmp(path + strlen(path) - 4, "-shm") == 0 || strcmp(name_of(path), "locks") == 0) return;
+    if (passing(path)) return;
     c->files++;
     snprintf(other, sizeof other, "%s/%s", c->other, name_of(path));
     if (access(other, F_OK) != 0) {
@@ -143,6 +150,26 @@ bool folder_equal(const char *a, const char *b)
     walk(a, compare_each, &forth);
     walk(b, compare_each, &back);
     return forth.equal && back.equal && forth.files == back.files;
+}
+
+static void digest_each(void *arg, const char *path)
+{
+    size_t nbytes;
+    uint8_t *bytes;
+    uint32_t crc = crc32c(0, name_of(path), strlen(name_of(path)));
+
+    if (passing(path)) return;
+    bytes = folder_read(path, &nbytes);
+    *(uint64_t *)arg += (uint64_t)crc32c(crc, bytes, nbytes) << 31 | nbytes;
+    free(bytes);
+}
+
+uint64_t folder_digest(const char *path)
+{
+    uint64_t digest = 0; /* a sum: the order of entries is not known */
+
+    walk(path, digest_each, &digest);
+    return digest;
 }
 
 bool sweep_whole(void)

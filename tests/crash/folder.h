@@ -22,6 +22,9 @@ uint8_t *folder_read(const char *path, size_t *nbytes); /* free() it */
 /* Do two directories have the same files with the same bytes? SQLite's -shm and
  * the words in our locks file, which mean nothing after a crash, are passed over. */
 bool folder_equal(const char *a, const char *b);
+/* A number for the names and bytes of the same files, to see whether they have changed. Reading
+ * them drops this process's locks on them, as POSIX has it. */
+uint64_t folder_digest(const char *path);
 
 /* $PAUA_SWEEP is "whole". */
 bool sweep_whole(void);

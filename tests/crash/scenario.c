@@ -15,8 +15,8 @@
 #define LONG_NBYTES 70000u
 
 #define DECODED_ERROR 25.0 /* of "narrow" in the collection with indexes, its values below 1024 */
-#define SEARCH_STEP 97u
-#define EF 2000u /* the graphs are poor, made fast: walk all of them */
+#define SEARCH_STEP 389u   /* one row in so many is searched for, each time others */
+#define EF 2000u           /* the graphs are poor, made fast: walk all of them */
 
 static const char *const names[COLLECTIONS] = {"first", "second", "indexed"};
 static const char *const index_names[INDEXES] = {"wide", "narrow", "extra"};
@@ -310,6 +310,7 @@ static bool found_by(paua_collection *c, const char *field, const float *query, 
 
 static bool indexes_read(paua_collection *c, struct table *table, char why[600])
 {
+    static uint64_t turn;
     float wide[WIDE], narrow[NARROW];
     paua_error err = {.message = ""};
     paua_hits *hits = NULL;
@@ -320,7 +321,7 @@ static bool indexes_read(paua_collection *c, struct table *table, char why[600])
         snprintf(why, 600, "indexes: %s", err.message);
         return false;
     }
-    for (uint64_t key = 0; good && key < KEYS_MAX; key += SEARCH_STEP) {
+    for (uint64_t key = turn++ * 71 % SEARCH_STEP; good && key < KEYS_MAX; key += SEARCH_STEP) {
         if (table->rows[key].vector == 0) continue;
         vectors_make(key, table->rows[key].vector, wide, narrow);
         good = found_by(c, "wide", wide, key, hits, why) &&

@@ -9,12 +9,13 @@ docs=$(realpath "$3")
 # options COMMAND: its own options, one a line, without dashes
 options()
 {
-    "$paua" help "$1" | sed -n '/^Options:/,/^$/p' | grep -o '^  *\(-[a-z], \)\?-\{1,2\}[a-z-]*' |
+    "$paua" help "$1" | sed -n '/^Options:/,/^$/p' |
+        grep -o '^  *\(-[a-zA-Z], \)\?-\{1,2\}[a-z-]*' |
         sed 's/.*[ ,]-\{1,2\}//'
 }
 
 commands=$("$paua" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
-[[ $(wc -w <<<"$commands") == 17 ]] || die "commands: $commands"
+[[ $(wc -w <<<"$commands") == 20 ]] || die "commands: $commands"
 for command in $commands; do
     page=$docs/man/paua-$command.1
     [[ -f $page ]] || die "no page $page"

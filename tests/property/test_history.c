@@ -282,6 +282,8 @@ static void run(uint64_t seed, bool wild, int steps)
     opts.allocator = test_allocator(&w.heap);
     opts.page_rows = seed % 3 == 0 ? 16 : 0;
     assert_ok(paua_history_open(&opts, &w.h, &test_err));
+    w.h->filter_rows = seed % 2 == 0 ? 64 : UINT32_MAX;
+    w.h->filter_extent = 32;
     for (int i = 0; i < steps; i++) {
         step(&w);
         if (i % 8 == 0) test_validate(w.h);

@@ -4,10 +4,13 @@
 #include "property/model.h"
 
 #include "db/db.h"
+#include "support/share.h"
 
 #define OPERATIONS 120u
 #define SEEDS_SAMPLE 18u
 #define SEEDS_WHOLE 600u
+
+static struct share share; /* of the seeds */
 
 struct world {
     struct replica model;
@@ -219,18 +222,19 @@ static void a_collection_agrees_with_the_model_whatever_is_done(void **state)
     uint64_t seeds = test_sweep_whole() ? SEEDS_WHOLE : SEEDS_SAMPLE;
 
     (void)state;
-    for (uint64_t seed = 0; seed < seeds && one == NULL; seed++) {
+    for (uint64_t seed = share.at; seed < seeds && one == NULL; seed += share.of) {
         print_message("seed %llu\r", (unsigned long long)seed);
         run_seed(seed);
     }
     if (one != NULL) run_seed(strtoull(one, NULL, 10));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_collection_agrees_with_the_model_whatever_is_done),
     };
 
+    share = share_read(argc, argv);
     return cmocka_run_group_tests_name("property/model", tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* test_shapes.c - the shapes of data on which graphs go wrong: rows that no walk can reach, or
  * clusters that it does not find. Coverage is the share of the true 100 nearest among the 200
  * candidates that a walk with ef 200 keeps; floors are a little below what was measured. Degree 32,
- * list 64, occlusion 750, alpha 1.2. PAUA_TEST_SHOW=1 prints what was measured.
- *
- * Under inner product a drifting mean is the worst: queries that point away from the later rows
- * have their nearest among the first, which few edges lead to (.84). */
+ * list 64, occlusion 750, alpha 1.2. PAUA_TEST_SHOW=1 prints what was measured. */
 #include "sets.h"
 
 #include <stdio.h>
@@ -13,7 +10,11 @@
 #include "db/view.h"
 #include "index/graph.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ROWS 2400u /* enough for an index of each half; sanitizers look at other things */
+#else
 #define ROWS 4000u
+#endif
 
 /* Every graph of the collection is whole and all its rows can be reached. */
 static uint32_t graphs_check(paua_collection *c)
@@ -94,9 +95,9 @@ static void tight_clusters_are_found_whole(void **state)
 static void long_and_short_rows_are_found(void **state)
 {
     (void)state;
-    build_and_expect(SHAPE_LOGNORMAL, PAUA_IP, PAUA_INT8, .99);
+    build_and_expect(SHAPE_LOGNORMAL, PAUA_IP, PAUA_INT8, .996);
     build_and_expect(SHAPE_LOGNORMAL, PAUA_L2, PAUA_INT8, .994);
-    build_and_expect(SHAPE_LOGNORMAL, PAUA_IP, PAUA_INT2, .99);
+    build_and_expect(SHAPE_LOGNORMAL, PAUA_IP, PAUA_INT2, .996);
     build_and_expect(SHAPE_LOGNORMAL, PAUA_L2, PAUA_INT2, .994);
 }
 
@@ -104,7 +105,7 @@ static void rows_that_drift_are_found_after_merging(void **state)
 {
     (void)state;
     build_and_expect(SHAPE_DRIFT, PAUA_L2, PAUA_INT8, .998);
-    build_and_expect(SHAPE_DRIFT, PAUA_IP, PAUA_INT4, .68);
+    build_and_expect(SHAPE_DRIFT, PAUA_IP, PAUA_INT4, .99);
     build_and_expect(SHAPE_DRIFT, PAUA_COSINE, PAUA_INT2, .992);
 }
 

@@ -209,7 +209,8 @@ static void every_other_length_is_refused(void **state)
 static void forged_fields_with_a_good_checksum_are_refused(void **state)
 {
     static const struct forgery forgeries[] = {
-        {4, 2, 2, PAUA_EVERSION},
+        {4, 2, 2, 0}, /* fields, but none there */
+        {4, 2, 3, PAUA_EVERSION},
         {12, 4, 0, 0},  /* collection */
         {16, 8, 0, 0},  /* sequence */
         {16, 8, 10, 0}, /* durable before it is written */

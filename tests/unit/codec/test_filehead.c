@@ -119,6 +119,7 @@ static void a_header_comes_back_with_every_field(void **state)
         {.kind = FILE_KEYS, .number = 1, .collection = 1},
         {.kind = FILE_CODES, .number = 2, .collection = 1, .field = 15, .dim = PAUA_DIM_MAX},
         {.kind = FILE_GRAPH, .number = 3, .collection = 1, .dim = 1},
+        {.kind = FILE_COLUMNS, .number = 4, .collection = 1},
     };
 
     (void)state;
@@ -136,6 +137,7 @@ static void each_kind_of_file_has_its_suffix(void **state)
     assert_string_equal(file_kind_suffix(FILE_KEYS), ".keys");
     assert_string_equal(file_kind_suffix(FILE_CODES), ".codes");
     assert_string_equal(file_kind_suffix(FILE_GRAPH), ".graph");
+    assert_string_equal(file_kind_suffix(FILE_COLUMNS), ".columns");
 }
 
 static void a_damaged_header_is_refused(void **state)
@@ -159,7 +161,7 @@ static void a_forged_header_is_refused(void **state)
         {10, 1, FILE_VECTORS_F32, 0},
         {10, 1, FILE_HEAP, 0},
         {10, 1, FILE_CODES, 0},
-        {10, 1, FILE_GRAPH + 1, 0},
+        {10, 1, FILE_COLUMNS + 1, 0},
         {11, 1, 1, 0}, /* reserved */
         {20, 4, 1, PAUA_EVERSION},
         {20, 4, UINT32_C(1) << 31, PAUA_EVERSION},

@@ -103,7 +103,8 @@ static void forged_fields_with_a_good_checksum_are_refused(void **state)
 {
     static const struct forgery forgeries[] = {
         {4, 2, 2, PAUA_EVERSION},
-        {12, 4, 1, PAUA_EVERSION},
+        {12, 4, 2, 0}, /* dynamic, but without columns */
+        {12, 4, 4, PAUA_EVERSION},
         {12, 4, UINT32_C(1) << 31, PAUA_EVERSION},
         {16, 4, 0, 0},  /* collection */
         {20, 1, 3, 0},  /* key kind */

@@ -19,6 +19,7 @@ static void *heap_resize(void *arg, void *block, size_t old_nbytes, size_t nbyte
     assert_non_null(grown);
     grown[0] = nbytes;
     heap->live += nbytes - (raw == NULL ? 0 : old_nbytes);
+    if (heap->live > heap->peak) heap->peak = heap->live;
     heap->blocks += raw == NULL;
     return grown + 2;
 }

@@ -45,6 +45,7 @@ extern paua_error test_err;
 /* Counts what histories hold, checks the sizes that they give back, and may refuse. */
 struct test_heap {
     size_t live;
+    size_t peak; /* the most that was live since the test set it */
     size_t blocks;
     size_t until_failure; /* 0: never; n: the n-th request from now on and all after it fail */
 };

@@ -123,6 +123,49 @@ static void a_page_that_does_not_compress_is_marked_and_kept(void **state)
     paua_history_close(h);
 }
 
+static void an_idle_tail_is_cut_to_its_size(void **state)
+{
+    paua_history *h = test_history(NULL);
+    uint64_t full, trimmed;
+
+    (void)state;
+    test_append_numbered(h, 0, 257);
+    full = test_stats(h).tail_nbytes;
+    assert_ok(paua_history_idle(h, 0, NULL, &test_err));
+    assert_int_equal(test_stats(h).tail_nbytes, full);
+    test_append_numbered(h, 257, 1);
+    assert_ok(paua_history_idle(h, 0, NULL, &test_err));
+    assert_int_equal(test_stats(h).tail_nbytes, full);
+    assert_ok(paua_history_idle(h, 0, NULL, &test_err));
+    trimmed = test_stats(h).tail_nbytes;
+    assert_true(trimmed < 200 && trimmed < full / 20);
+    test_append_numbered(h, 258, 600);
+    test_validate(h);
+    paua_history_close(h);
+}
+
+static void going_cold_seals_a_tail_that_is_worth_a_page(void **state)
+{
+    paua_history *h = test_history(NULL);
+    paua_history_view *v;
+
+    (void)state;
+    test_append_numbered(h, 0, 63);
+    assert_ok(paua_history_go_cold(h, &test_err));
+    assert_int_equal(test_stats(h).pages, 0);
+    test_append_numbered(h, 63, 1);
+    assert_ok(paua_history_go_cold(h, &test_err));
+    assert_int_equal(test_stats(h).pages, 1);
+    assert_int_equal(test_stats(h).cold_pages, 1);
+    assert_int_equal(test_stats(h).tail_nbytes, 0);
+    test_append_numbered(h, 64, 300);
+    test_validate(h);
+    v = test_view(h);
+    assert_numbered(v, 0, 364);
+    paua_history_view_close(v);
+    paua_history_close(h);
+}
+
 static void going_cold_takes_every_page_at_once(void **state)
 {
     struct test_heap heap = {0};
@@ -201,6 +244,8 @@ int main(void)
         cmocka_unit_test(a_restored_page_is_dropped_again_without_compressing),
         cmocka_unit_test(a_walk_restores_one_page_at_a_time_and_keeps_none),
         cmocka_unit_test(a_page_that_does_not_compress_is_marked_and_kept),
+        cmocka_unit_test(an_idle_tail_is_cut_to_its_size),
+        cmocka_unit_test(going_cold_seals_a_tail_that_is_worth_a_page),
         cmocka_unit_test(going_cold_takes_every_page_at_once),
         cmocka_unit_test(a_group_outlives_its_key_page),
         cmocka_unit_test(histories_share_a_scratch),

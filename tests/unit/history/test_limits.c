@@ -101,10 +101,56 @@ static void a_limit_in_bytes_is_one_on_real_memory(void **state)
     }
 }
 
+/* Rows 0 .. 599, one each 10 ms, of which some pages are cold. */
+static paua_history *timed_history(void)
+{
+    paua_history *h = test_history(NULL);
+
+    for (int64_t i = 0; i < 600; i++) {
+        paua_history_new_row row = {.size = sizeof row,
+                                    .width = 20,
+                                    .text = "some text",
+                                    .text_nbytes = 9,
+                                    .time_ms = 1000 + 10 * i};
+
+        assert_ok(paua_history_append(h, &row, 1, NULL, &test_err));
+    }
+    test_idle_twice(h);
+    return h;
+}
+
+static void bytes_and_age_change_at_run_time_too(void **state)
+{
+    paua_history *h = timed_history();
+    paua_history_limits limits = {.max_age_ms = 3000};
+
+    (void)state;
+    paua_history_set_limits(h, &limits);
+    test_validate(h);
+    assert_int_equal(test_stats(h).rows, 301);
+    limits.max_age_ms = 5000; /* what has gone does not come back */
+    paua_history_set_limits(h, &limits);
+    assert_int_equal(test_stats(h).rows, 301);
+    limits = (paua_history_limits){.max_nbytes = 4096};
+    paua_history_set_limits(h, &limits);
+    assert_true(test_stats(h).nbytes <= 4096 && test_stats(h).rows >= 1);
+    test_validate(h);
+    assert_int_equal(test_stats(h).next_id, 601);
+    limits = (paua_history_limits){.max_nbytes = 1};
+    paua_history_set_limits(h, &limits); /* the newest row stays */
+    assert_int_equal(test_stats(h).rows, 1);
+    limits = (paua_history_limits){0};
+    paua_history_set_limits(h, &limits);
+    test_append_numbered(h, 0, 1000);
+    test_validate(h);
+    assert_int_equal(test_stats(h).rows, 1001);
+    paua_history_close(h);
+}
+
 static void a_row_over_the_limit_alone_is_refused(void **state)
 {
     char text[600];
-    struct test_opts opts = {.limits = {.max_nbytes = 900}};
+    struct test_opts opts = {.limits = {.max_nbytes = HISTORY_EMPTY_NBYTES + 500}};
     paua_history *h = test_history(&opts);
     paua_history_new_row row = {
         .size = sizeof row, .width = 600, .text = text, .text_nbytes = sizeof text};
@@ -240,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_newest_rows_are_kept_row_by_row),
         cmocka_unit_test(limits_change_at_run_time),
+        cmocka_unit_test(bytes_and_age_change_at_run_time_too),
         cmocka_unit_test(rows_go_by_age),
         cmocka_unit_test(a_limit_in_bytes_is_one_on_real_memory),
         cmocka_unit_test(a_row_over_the_limit_alone_is_refused),

@@ -31,6 +31,24 @@ static bool check_row(void *arg, uint64_t index, const paua_history_row *row)
     return true;
 }
 
+/* The newest row is found once, from the oldest on. */
+static size_t search_wrong(struct reader_job *job, uint64_t rows)
+{
+    char text[40];
+    paua_history_search_opts opts = {.size = sizeof opts, .pattern = text, .whole_word = true};
+    paua_history_search *s = NULL;
+    paua_history_found found = PAUA_HISTORY_MORE;
+    paua_history_match match = {0};
+
+    opts.pattern_nbytes = (size_t)snprintf(text, sizeof text, "row %llu",
+                                           (unsigned long long)(job->first + rows - 1));
+    if (paua_history_search_open(job->view, &opts, &s, NULL) != PAUA_OK) return 1;
+    while (found == PAUA_HISTORY_MORE)
+        if (paua_history_search_next(s, 100, &found, &match, NULL, NULL) != PAUA_OK) break;
+    paua_history_search_close(s);
+    return found != PAUA_HISTORY_MATCH || match.row != rows - 1;
+}
+
 static void *reader_run(void *arg)
 {
     struct reader_job *job = arg;
@@ -47,6 +65,7 @@ static void *reader_run(void *arg)
             job->wrong += row_wrong(&row, job->first + index);
     }
     if (paua_history_view_each(job->view, &range, check_row, job, NULL) != PAUA_OK) job->wrong++;
+    job->wrong += search_wrong(job, rows);
     paua_history_view_close(job->view);
     return NULL;
 }
@@ -58,6 +77,7 @@ static void readers_see_their_rows_whatever_the_owner_does(void **state)
     uint64_t next = 1000;
 
     (void)state;
+    h->filter_rows = h->filter_extent = 100;
     test_append_numbered(h, 0, 1000);
     for (int round = 0; round < ROUNDS; round++) {
         pthread_t threads[READERS];

@@ -80,7 +80,7 @@ paua_status rows_open(uint32_t dim, struct dir *dir, const struct file_ref *ref,
 struct use {
     const struct codes *codes;
     struct model_scratch scratch;
-    int8_t *values, *high, *low, *missed, *lut;
+    int8_t *values, *refining, *missed, *lut;
     uint8_t *refine;
     const uint8_t **walk_rows, **refine_rows;
     const float **walk_factors, **refine_factors;
@@ -107,8 +107,7 @@ static void use_make(struct use *u, const struct codes *codes)
     assert_true(model_scratch_init(&u->scratch, &codes->model));
     u->values = room(walk);
     u->missed = room(walk);
-    u->high = room(refine);
-    u->low = room(refine);
+    u->refining = room(refine);
     u->lut = room((size_t)codes->walk.layout.field_count * 16);
     u->refine = room(n * codes->model.refine.layout.nbytes + CODE_SLACK_NBYTES);
     u->walk_rows = room(n * sizeof u->walk_rows[0]);
@@ -122,10 +121,9 @@ static void use_make(struct use *u, const struct codes *codes)
 
 static void use_free(struct use *u)
 {
-    void *const all[] = {u->values,       u->missed,         u->high,      u->low,
-                         u->lut,          u->refine,         u->walk_rows, u->refine_rows,
-                         u->walk_factors, u->refine_factors, u->distances, u->decoded,
-                         u->keys};
+    void *const all[] = {u->values,         u->missed,    u->refining,    u->lut,
+                         u->refine,         u->walk_rows, u->refine_rows, u->walk_factors,
+                         u->refine_factors, u->distances, u->decoded,     u->keys};
 
     model_scratch_free(&u->scratch);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -185,7 +183,7 @@ void codes_use(const struct codes *codes)
     kernels->distances(&codes->walk, &q, NULL, 0, codes->rows, u.distances);
     kernels->keys_below(&codes->walk, &q, ids, codes->rows, 1e30f, u.keys);
     if (use_rows(&u)) {
-        r = (struct refine_query){.high = u.high, .low = u.low, .walk = u.missed};
+        r = (struct refine_query){.refine.values = u.refining, .missed.values = u.missed};
         rows = (struct refine_rows){u.walk_rows, u.walk_factors, u.refine_rows, u.refine_factors};
         model_query_refine(&codes->model, &u.scratch, &r);
         model_refine(&codes->model, &r, &rows, codes->rows, u.distances);

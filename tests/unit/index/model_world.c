@@ -89,18 +89,23 @@ void world_make(struct world *w, const struct shape *shape, uint32_t threads)
     assert_true(model_scratch_init(&w->scratch, &w->model));
     encode(w);
     w->values = aligned((size_t)w->model.walk.layout.field_count * CODE_LINE_NBYTES);
-    w->query.walk = aligned((size_t)w->model.walk.layout.field_count * CODE_LINE_NBYTES);
-    w->query.high = aligned((size_t)w->model.refine.layout.field_count * CODE_LINE_NBYTES);
-    w->query.low = aligned((size_t)w->model.refine.layout.field_count * CODE_LINE_NBYTES);
+    w->query.missed.values = aligned((size_t)w->model.walk.layout.field_count * CODE_LINE_NBYTES);
+    w->query.refine.values = aligned((size_t)w->model.refine.layout.field_count * CODE_LINE_NBYTES);
     w->distances = aligned(shape->rows * sizeof(float));
     w->decoded = aligned(shape->dim * sizeof(float));
 }
 
 void world_free(struct world *w)
 {
-    void *const blocks[] = {w->walk,      w->refine,     w->walk_factors, w->refine_factors,
-                            w->values,    w->query.walk, w->query.high,   w->query.low,
-                            w->distances, w->decoded};
+    void *const blocks[] = {w->walk,
+                            w->refine,
+                            w->walk_factors,
+                            w->refine_factors,
+                            w->values,
+                            w->query.missed.values,
+                            w->query.refine.values,
+                            w->distances,
+                            w->decoded};
 
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mem_free(blocks[i]);

@@ -88,10 +88,9 @@ static void expect_model(const struct rows *rows, const struct model *opened)
 {
     struct model_source source = rows_source(rows, 1);
     struct model model;
-    size_t matrix, s8;
+    size_t s8;
 
     assert_int_equal(model_train(&source, &model, NULL), PAUA_OK);
-    matrix = (size_t)model.matrix_rows * model.stride;
     s8 = (size_t)model.matrix_rows * model.stride;
     assert_int_equal(opened->dim, model.dim);
     assert_int_equal(opened->metric, model.metric);
@@ -109,12 +108,9 @@ static void expect_model(const struct rows *rows, const struct model *opened)
     assert_memory_equal(opened->rotated_mean, model.rotated_mean,
                         (size_t)model.segments * model.lane * sizeof(float));
     if (model.trained) {
-        assert_memory_equal(opened->matrix_bf16, model.matrix_bf16, matrix * sizeof(uint16_t));
         assert_memory_equal(opened->matrix_s8, model.matrix_s8, s8);
         assert_memory_equal(opened->matrix_scale, model.matrix_scale,
                             model.matrix_rows * sizeof(float));
-        assert_memory_equal(opened->matrix_sums, model.matrix_sums,
-                            model.matrix_rows * sizeof(int32_t));
     }
     assert_true(opened->borrowed);
     assert_null(opened->matrix);
@@ -233,7 +229,6 @@ static void arrays_are_aligned_and_codes_have_slack(void **state)
         assert_int_equal((uintptr_t)codes->walk.codes % 64, 0);
         assert_int_equal((uintptr_t)codes->walk.factors % 64, 0);
         assert_int_equal((uintptr_t)codes->model.matrix_s8 % 64, 0);
-        assert_int_equal((uintptr_t)codes->model.matrix_bf16 % 64, 0);
         assert_int_equal((uintptr_t)codes->refine % 64, 0);
         for (size_t i = 0; i < CODE_SLACK_NBYTES; i++) {
             sum = (uint8_t)(sum + codes->walk.codes[codes->walk_nbytes + i]);

@@ -7,7 +7,8 @@ static void a_name_parses_back_to_what_it_was_made_from(void **state)
     static const uint64_t numbers[] = {
         0, 1, 17, 99999, 999999, 1000000, 12345678, UINT64_C(1) << 40, UINT64_MAX};
     static const enum file_kind kinds[] = {FILE_VECTORS_F32, FILE_VECTORS_F16, FILE_HEAP,
-                                           FILE_KEYS,        FILE_CODES,       FILE_GRAPH};
+                                           FILE_KEYS,        FILE_CODES,       FILE_GRAPH,
+                                           FILE_COLUMNS};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
     (void)state;

@@ -1,0 +1,27 @@
+/* dictionary.h - distinct byte strings of a column that grows: codes from 1 on, by arrival. */
+#ifndef PAUA_COLUMN_DICTIONARY_H
+#define PAUA_COLUMN_DICTIONARY_H
+
+#include "column/pool.h"
+#include "column/view.h"
+
+struct dictionary {
+    struct pool *pool; /* borrowed; holds the values */
+    uint32_t *places;  /* of the value of code i + 1 */
+    size_t capacity;
+    uint32_t count;
+    uint32_t *slots;     /* open addressing, linear: codes, 0: free */
+    uint32_t slot_count; /* a power of two, or 0 */
+};
+
+/* The code of a value, which is added if it is new; 0 when out of memory. */
+uint32_t dictionary_intern(struct dictionary *d, const uint8_t *data, size_t nbytes);
+/* The code of a value, or 0. */
+uint32_t dictionary_find(const struct dictionary *d, const uint8_t *data, size_t nbytes);
+/* Forgets codes above `count` (the pool keeps their bytes). */
+void dictionary_rewind(struct dictionary *d, uint32_t count);
+struct dictionary_view dictionary_look(const struct dictionary *d);
+size_t dictionary_nbytes(const struct dictionary *d);
+void dictionary_free(struct dictionary *d);
+
+#endif

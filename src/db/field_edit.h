@@ -1,0 +1,12 @@
+/* field_edit.h - changing which fields a collection has. */
+#ifndef PAUA_DB_FIELD_EDIT_H
+#define PAUA_DB_FIELD_EDIT_H
+
+#include "db/db.h"
+
+/* Checks a field against those there are (list may be NULL), and gives it a number. PAUA_EINVAL,
+ * PAUA_EEXISTS. */
+paua_status field_define(paua_db *db, const struct field_list *list, const paua_field *field,
+                         struct field_item *item, paua_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* tail_columns.h - the fields of the tail's rows.
+ *
+ * One writer puts values; readers look while they hold the lock shared, and may keep what byte
+ * strings they borrowed afterwards, as long as the tail lives. Rows past the count that a view
+ * carries are not committed: whoever looks leaves them out. */
+#ifndef PAUA_DB_TAIL_COLUMNS_H
+#define PAUA_DB_TAIL_COLUMNS_H
+
+#include <pthread.h>
+
+#include "column/column.h"
+
+struct tail_column {
+    uint32_t id;
+    struct column *column;
+};
+
+struct tail_columns {
+    pthread_rwlock_t lock;
+    struct tail_column *items; /* by id */
+    uint32_t count;
+    size_t capacity;
+};
+
+void tail_columns_init(struct tail_columns *columns);
+void tail_columns_free(struct tail_columns *columns);
+
+/* The writer's: puts one value (absent ones need not be put). PAUA_OK or PAUA_ENOMEM. */
+paua_status tail_columns_put(struct tail_columns *columns, uint32_t id, uint32_t type, uint32_t row,
+                             const struct cell *cell);
+/* Forgets rows from `rows` on. */
+void tail_columns_truncate(struct tail_columns *columns, uint32_t rows);
+
+/* Readers: between lock and unlock. NULL: no row of the tail has that field. */
+void tail_columns_lock(struct tail_columns *columns);
+void tail_columns_unlock(struct tail_columns *columns);
+struct column *tail_columns_find(const struct tail_columns *columns, uint32_t id);
+
+/* One value, with the lock taken for it. */
+void tail_columns_cell(struct tail_columns *columns, uint32_t id, uint32_t row, struct cell *cell);
+
+size_t tail_columns_nbytes(struct tail_columns *columns);
+
+#endif
