@@ -7,8 +7,6 @@
 #include "field_print.h"
 #include "field_table.h"
 
-static const struct option_spec options[] = {{NULL, 0, NULL, NULL}};
-
 static const char text[] =
     "ls      lists the fields: type, distinct values (at most so many), nulls, bytes, and how the\n"
     "        chunks of 65,536 rows are kept.\n"
@@ -117,7 +115,6 @@ const struct command cmd_field = {
     .summary = "list and change the fields of a collection's rows",
     .text = text,
     .examples = examples,
-    .options = options,
     .operand_min = 1,
     .operand_max = 4,
     .run = run,

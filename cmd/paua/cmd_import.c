@@ -177,7 +177,8 @@ static int run_session(const struct cli *cli, struct session *session)
         .session = session,
         .source = {.schema = session->schema,
                    .upsert = args_has(args, "upsert"),
-                   .fields.may_grow = session->schema->dynamic || args_has(args, "add-fields")},
+                   .fields = {.may_grow = session->schema->dynamic || args_has(args, "add-fields"),
+                              .dynamic = session->schema->dynamic}},
         .upsert = args_has(args, "upsert"),
         .keep_going = args_has(args, "keep-going"),
         .limit = UINT64_MAX};

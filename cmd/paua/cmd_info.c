@@ -106,7 +106,7 @@ static void print_field(void *arg, const paua_field_info *info)
     (void)arg;
     printf("  %-13s ", "field");
     text_print(stdout, info->field.name, strlen(info->field.name), TEXT_NO_LIMIT);
-    printf(", %s, %llu distinct, %llu nulls, %s, %s\n", paua_type_name(info->field.type),
+    printf(", %s, %llu distinct, %llu null, %s, %s\n", paua_type_name(info->field.type),
            (unsigned long long)info->distinct, (unsigned long long)info->nulls,
            human_bytes(info->nbytes, size), field_chunks(info, chunks));
 }
@@ -115,6 +115,7 @@ static int print_text(paua_collection *collection, const paua_stats *stats, cons
 {
     const paua_schema *schema = paua_collection_schema(collection);
     const char *name = paua_collection_name(collection);
+    char rows[HUMAN_NBYTES];
     paua_error err;
     size_t i;
     const json_t *index;
@@ -135,7 +136,7 @@ static int print_text(paua_collection *collection, const paua_stats *stats, cons
     printf("  %-13s %llu\n  %-13s %llu\n", "rows", (unsigned long long)stats->rows, "deleted",
            (unsigned long long)stats->deleted);
     printf("  %-13s %llu, and %s after them\n", "segments", (unsigned long long)stats->segments,
-           (unsigned long long)stats->tail_rows);
+           human_rows(stats->tail_rows, rows));
     print_nbytes("vectors", stats->vector_nbytes);
     print_nbytes("document data", stats->document_nbytes);
     print_nbytes("key data", stats->key_nbytes);

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "field_table.h"
 #include "keys.h"
 #include "reader.h"
 #include "record_print.h"
@@ -17,9 +18,9 @@
 static const struct option_spec options[] = {
     {"k", 'k', "N", "rows wanted; default 10"},
     {"like", 0, "KEY", "search with the vector stored under this key"},
-    {"queries", 0, "FILE", "search with each row of an fvecs, bvecs, npy or jsonl file"},
+    {"queries", 0, "FILE", "search with each row of an fvecs, bvecs, npy, jsonl or csv file"},
     {"row", 0, "N", "only row N (from 0) of --queries"},
-    {"format", 0, "fvecs|bvecs|npy|jsonl", "format of --queries; default by suffix"},
+    {"format", 0, "fvecs|bvecs|npy|jsonl|csv", "format of --queries; default by suffix"},
     {"metric", 0, "cosine|l2|ip", "distance; default the field's own"},
     {"radius", 0, "R", "only rows at distance R or less"},
     {"allowed", 0, "FILE", "only rows with these keys, one a line"},
@@ -55,8 +56,14 @@ static const char text[] =
     "--ef\n"
     "finds more of the true nearest, and takes longer.\n"
     "\n"
+    "With --where only rows for which a filter is true are found: the k nearest of them, or all if "
+    "there\n"
+    "are fewer. --explain says how many match, and whether codes were walked or compared one by "
+    "one.\n"
+    "\n"
     "With --json each query is one line: {\"query\": 0, \"hits\": [{\"key\", \"distance\", "
-    "\"document\"}]}.\n"
+    "\"document\",\n"
+    "\"fields\"}]}, the last only with --fields; --explain adds a line {\"plan\": {...}}.\n"
     "Documents are cut to the width of the terminal or of $COLUMNS, else after 4,000 bytes.";
 
 static const char examples[] =
@@ -238,7 +245,7 @@ static int search_file(struct search *search, const char *path)
     int rc;
 
     if (format == NULL)
-        return usage("cannot tell the format of %s, give --format fvecs|bvecs|npy|jsonl", path);
+        return usage("cannot tell the format of %s, give --format fvecs|bvecs|npy|jsonl|csv", path);
     if (room > QUERY_BATCH_MAX) room = QUERY_BATCH_MAX;
     if (room < 1) room = 1;
     if (!reader_start(&reader, format, path, schema, search->field, &fault))
@@ -253,6 +260,21 @@ static int search_file(struct search *search, const char *path)
     return rc;
 }
 
+/* Before anything is printed: whether there are fields to print. */
+static int check_fields(const struct search *search)
+{
+    struct field_table table = {0};
+    int rc =
+        search->field_count == 0 ? EXIT_OK : field_table_load(&table, search->session.collection);
+
+    for (size_t i = 0; i < search->field_count && rc == EXIT_OK; i++)
+        if (field_table_find(&table, search->fields[i]) == NULL)
+            rc = fail("collection \"%s\" has no field \"%s\"",
+                      paua_collection_name(search->session.collection), search->fields[i]);
+    field_table_free(&table);
+    return rc;
+}
+
 static int search_session(struct search *search)
 {
     const struct args *args = &search->cli->args;
@@ -262,6 +284,7 @@ static int search_session(struct search *search)
     int rc;
 
     if (!session_field(&search->session, search->opts.field, &search->field)) return EXIT_FAILED;
+    if (check_fields(search) != EXIT_OK) return EXIT_FAILED;
     if (paua_hits_open(&search->hits, &err) != PAUA_OK) return fail_with(&err);
     key_list_begin(&allowed, search->session.schema);
     search_print_begin(search);

@@ -102,6 +102,25 @@ bool field_table_widen_text(const struct field_table *table, struct field_entry 
     return true;
 }
 
+bool field_table_settle(const struct field_table *table, struct fault *fault)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct field_entry *entry = &table->items[i];
+
+        if (!entry->empty_array || entry->made || (entry->type & PAUA_TYPE_ARRAY) != 0) continue;
+        if (entry->type == 0)
+            fault_set(fault,
+                      "field \"%s\": its arrays are all empty and have no type, declare it "
+                      "first (paua field add)",
+                      entry->name);
+        else
+            fault_set(fault, "field \"%s\": an empty array, where other rows have %s", entry->name,
+                      paua_type_name(entry->type));
+        return false;
+    }
+    return true;
+}
+
 int field_table_make(struct field_table *table, const struct cli *cli, paua_collection *collection)
 {
     paua_error err;
@@ -111,6 +130,7 @@ int field_table_make(struct field_table *table, const struct cli *cli, paua_coll
         paua_field field = {entry->name, entry->type};
 
         if (entry->made || entry->type == 0) continue;
+        if (table->dynamic && is_text(entry->type)) field.type = entry->type = PAUA_TYPE_MIXED;
         if (paua_field_add(collection, &field, &err) != PAUA_OK) return fail_with(&err);
         entry->made = entry->added = true;
         note(cli->quiet || cli->json, "field %s added, %s", entry->name,

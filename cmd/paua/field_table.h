@@ -9,15 +9,17 @@
 struct field_entry {
     char *name; /* owned */
     uint32_t type;
-    bool made;  /* the collection has it */
-    bool added; /* by field_table_make */
+    bool made;        /* the collection has it */
+    bool empty_array; /* an empty array was given before the type was known */
+    bool added;       /* by field_table_make */
 };
 
 struct field_table {
     struct field_entry *items;
     size_t count, capacity;
     bool may_grow;   /* fields that are not there are added, with the type of their values */
-    bool may_loosen; /* what was taken for numbers may turn out to be strings: it is read again */
+    bool dynamic;    /* of the collection: strings and bytes go together in new fields */
+    bool may_loosen; /* rows are read again, once all types are known */
 };
 
 /* Reads the collection's fields. EXIT_OK, or the error was printed. */
@@ -40,6 +42,9 @@ bool field_entry_widen(struct field_entry *entry, const paua_value *value, struc
  * string. */
 bool field_table_widen_text(const struct field_table *table, struct field_entry *entry,
                             const paua_value *value, struct fault *fault);
+
+/* Once all rows were seen: whether the types suit empty arrays, too. */
+bool field_table_settle(const struct field_table *table, struct fault *fault);
 
 /* Adds the entries with a type that are not made yet to the collection, and says so. */
 int field_table_make(struct field_table *table, const struct cli *cli, paua_collection *collection);

@@ -87,7 +87,7 @@ static int check_file(struct import *import, bool last)
     struct source *source = &import->source;
     struct source_mark mark = source_mark(source);
     enum row_result result = ROW_OK;
-    struct fault fault;
+    struct fault fault, why;
     bool ok;
 
     source->fields.may_loosen = true;
@@ -99,6 +99,10 @@ static int check_file(struct import *import, bool last)
     source->fields.may_loosen = false;
     ok = result == ROW_OK || result == ROW_END;
     if (ok && last && result == ROW_END) ok = source_lines_end(source, &fault);
+    if (ok && !field_table_settle(&source->fields, &why)) {
+        fault_set(&fault, "%s: %s", source->reader.in.name, why.text);
+        ok = false;
+    }
     if (ok) ok = source_return(source, mark, &fault);
     if (ok && interrupted()) return EXIT_OK;
     if (ok) return field_table_make(&source->fields, import->cli, import->session->collection);

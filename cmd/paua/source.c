@@ -98,8 +98,13 @@ static bool take_value(struct source *source, struct row_block *block, const cha
     paua_value value;
 
     if (entry == NULL) return false;
-    /* An empty array does not say of what. */
-    type = entry->made || (json_is_array(json) && json_array_size(json) == 0) ? entry->type : 0;
+    type = entry->made ? entry->type : 0;
+    if (json_is_array(json) && json_array_size(json) == 0) {
+        /* It does not say of what. */
+        type = entry->type;
+        entry->empty_array = true;
+        if (source->fields.may_loosen && !entry->made) return true;
+    }
     if (value_from_json(&block->room, type, json, &value, &why) &&
         field_entry_widen(entry, &value, &why)) {
         /* null of a field that no row has given a value: there is no such field yet. */

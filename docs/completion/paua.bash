@@ -39,7 +39,7 @@ _paua()
     create:--index) COMPREPLY=($(compgen -W 'vamana flat none' -- "$cur")); return ;;
     create:--key) COMPREPLY=($(compgen -W 'u64 string vector' -- "$cur")); return ;;
     create:--document) COMPREPLY=($(compgen -W 'text bytes none' -- "$cur")); return ;;
-    import:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
+    import:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl csv' -- "$cur")); return ;;
     import:--documents) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     import:--keys) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     export:--format) COMPREPLY=($(compgen -W 'jsonl fvecs npy' -- "$cur")); return ;;
@@ -49,7 +49,7 @@ _paua()
     put:--document) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     rm:--keys) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     search:--queries) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    search:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl' -- "$cur")); return ;;
+    search:--format) COMPREPLY=($(compgen -W 'fvecs bvecs npy jsonl csv' -- "$cur")); return ;;
     search:--metric) COMPREPLY=($(compgen -W 'cosine l2 ip' -- "$cur")); return ;;
     search:--allowed) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     history:--format) COMPREPLY=($(compgen -W 'text ansi html jsonl' -- "$cur")); return ;;
@@ -73,18 +73,21 @@ _paua()
     *:--verify) COMPREPLY=($(compgen -W 'full header' -- "$cur")); return ;;
     esac
     case $command in
-    '') options='create drop ls info import export get put rm search index optimize check backup history bench version help' ;;
+    '') options='create drop ls info import export get put rm search query field index optimize check backup history bench version help' ;;
     create) options='--dim --metric --precision --originals --index --degree --list
-        --occlusion --alpha --field --key --document' ;;
+        --occlusion --alpha --field --column --dynamic --key --document' ;;
     ls) options='--names' ;;
     import) options='--format --documents --keys --first-key --field --batch --limit --upsert
-        --keep-going --progress' ;;
+        --add-fields --keep-going --progress' ;;
     export) options='--format --output --documents --keys --field' ;;
-    get) options='--no-vector' ;;
-    put) options='--vector --document' ;;
-    rm) options='--keys' ;;
-    search) options='-k --like --queries --row --format --metric --radius --allowed --field
-        --exact --refine --ef --index --lean --map-originals --timeout --threads --no-document' ;;
+    get) options='--no-vector --fields' ;;
+    put) options='--vector --document --set' ;;
+    rm) options='--keys --where -w' ;;
+    search) options='-k --like --queries --row --format --metric --radius --allowed --where -w
+        --fields --group-by --group-size --explain --field --exact --refine --ef --index --lean
+        --map-originals --timeout --threads --no-document' ;;
+    query) options='--order-by --desc --limit -n --offset --fields --count -c --vectors
+        --no-document' ;;
     index) options='--field --kind --degree --list --occlusion --alpha --threads --progress' ;;
     optimize) options='--threads --progress' ;;
     check) options='--rebuild --progress' ;;
@@ -102,14 +105,14 @@ _paua()
     elif [[ -n $command ]]; then
         options=''
         case $command in
-        drop | info | import | export | get | put | rm | search | optimize)
+        drop | info | import | export | get | put | rm | search | query | optimize)
             if [[ ${words[cword - 1]} == "$command" ]]; then
                 local IFS=$'\n'
                 COMPREPLY=($(compgen -W "$(_paua_collections)" -- "$cur"))
                 return
             fi
             ;;
-        help) options='create drop ls info import export get put rm search index optimize check backup history bench version help' ;;
+        help) options='create drop ls info import export get put rm search query field index optimize check backup history bench version help' ;;
         index)
             if [[ ${words[cword - 2]} == index ]]; then
                 local IFS=$'\n'
@@ -117,6 +120,18 @@ _paua()
                 return
             fi
             [[ ${words[cword - 1]} != index ]] || options='create drop ls'
+            ;;
+        field)
+            if [[ ${words[cword - 2]} == field ]]; then
+                local IFS=$'\n'
+                COMPREPLY=($(compgen -W "$(_paua_collections)" -- "$cur"))
+                return
+            fi
+            [[ ${words[cword - 1]} != field ]] || options='ls add rename retype drop'
+            ((cword >= 5)) && [[ ${words[cword - 4]} == field ]] &&
+                [[ ${words[cword - 3]} == add || ${words[cword - 3]} == retype ]] &&
+                options='bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double
+                    string bytes timestamp'
             ;;
         history)
             if [[ ${words[cword - 2]} == history && ${words[cword - 1]} != ls ]]; then
@@ -127,7 +142,7 @@ _paua()
             [[ ${words[cword - 1]} != history ]] ||
                 options='ls info show search export import rm trim'
             ;;
-        bench) options='exact history metadata vectors write' ;;
+        bench) options='exact filter history metadata vectors write' ;;
         esac
     fi
     COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -175,6 +175,11 @@ static uint32_t find(const struct column_file *file, uint32_t id)
     return file->directory.field_count;
 }
 
+bool column_file_has(const struct column_file *file, uint32_t id)
+{
+    return find(file, id) < file->directory.field_count;
+}
+
 uint64_t column_file_nbytes(const struct column_file *file, uint32_t id)
 {
     uint32_t i = find(file, id);

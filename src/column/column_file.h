@@ -50,6 +50,8 @@ struct data_file *column_file_data(const struct column_file *file);
  * file and what is wrong. */
 paua_status column_file_column(struct column_file *file, uint32_t id,
                                const struct column_view **view, paua_error *err);
+/* Has the file a column of that field? One whose rows are all alike takes no bytes. */
+bool column_file_has(const struct column_file *file, uint32_t id);
 /* Bytes on disk of one field's column, or 0. */
 uint64_t column_file_nbytes(const struct column_file *file, uint32_t id);
 

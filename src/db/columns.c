@@ -75,7 +75,7 @@ static bool has_values(const struct view *view, uint32_t field)
         if (patches_field_count(view_source_patches(view, s), field) > 0) return true;
         if (s < view->segment_count) {
             if (view->segments[s].columns != NULL &&
-                column_file_nbytes(view->segments[s].columns, field) > 0)
+                column_file_has(view->segments[s].columns, field))
                 return true;
         } else if (tail_has_column(view->tail, field)) {
             return true;

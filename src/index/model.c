@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "index/model_private.h"
 
-#define DUAL_STEPS 2u
+#define DUAL_STEPS 1u
 
 void model_free(struct model *model)
 {
@@ -127,7 +127,7 @@ static void dual_step(struct model *model, struct dual *dual)
 }
 
 /* The matrix becomes the dual of the narrow one, (N N')^-1 N, by the iteration of Newton and Schulz
- * from N: each step squares what is missing, which is some percent at first. */
+ * from N: each step squares what is missing, which is some percent at first, so one is enough. */
 static bool make_dual(struct model *model)
 {
     size_t rows = model->matrix_rows;

@@ -35,6 +35,26 @@ static void put_key(struct transcript *t, const paua_schema *schema, const paua_
         put_bytes(t, key->bytes);
 }
 
+/* Values as they come: numbers as they are, all else as bytes. */
+static void put_values(struct transcript *t, const paua_cursor *cursor, const paua_record *record)
+{
+    size_t count;
+    const paua_field *fields = paua_cursor_fields(cursor, &count);
+
+    for (size_t f = 0; f < count; f++) {
+        const paua_value *value = &record->values[f];
+        bool bytes = value->type == PAUA_TYPE_STRING || value->type == PAUA_TYPE_BYTES ||
+                     (value->type & PAUA_TYPE_ARRAY) != 0;
+
+        put(t, fields[f].name, strlen(fields[f].name) + 1);
+        put(t, &value->type, sizeof value->type);
+        if (bytes)
+            put_bytes(t, value->as.bytes);
+        else if (value->type != PAUA_TYPE_NULL)
+            put(t, &value->as.u64, sizeof value->as.u64);
+    }
+}
+
 /* Takes the cursor over. */
 static paua_status put_cursor(struct transcript *t, const paua_schema *schema, paua_cursor *cursor,
                               paua_error *err)
@@ -49,6 +69,7 @@ static paua_status put_cursor(struct transcript *t, const paua_schema *schema, p
         for (size_t f = 0; f < schema->field_count; f++)
             put(t, record->vectors[f], schema->fields[f].dim * sizeof(float));
         put_bytes(t, record->document);
+        put_values(t, cursor, record);
     }
     paua_cursor_close(cursor);
     return status;
@@ -69,6 +90,33 @@ static paua_status put_fetch(struct transcript *t, paua_collection *collection, 
             (paua_bytes){names[n], (size_t)snprintf(names[n], sizeof names[n], "w%03u", n)};
     }
     status = paua_fetch(collection, &keys, NULL, &cursor, err);
+    if (status != PAUA_OK) return status;
+    return put_cursor(t, paua_collection_schema(collection), cursor, err);
+}
+
+static void field_count(void *arg, const paua_field_info *info)
+{
+    (void)info;
+    ++*(uint32_t *)arg;
+}
+
+/* What a filter finds, in the order of a field: of collections that have the fields of
+ * test_fields.c. */
+static paua_status put_filtered(struct transcript *t, paua_collection *collection, paua_error *err)
+{
+    static const char text[] = "n > 40 AND word LIKE 'w%' OR raw IS NULL OR tags CONTAIN_ANY (3)";
+    paua_query_opts opts = {.size = sizeof opts, .order_by = "word"};
+    paua_filter *filter;
+    paua_cursor *cursor;
+    uint32_t fields = 0;
+    paua_status status = paua_field_list(collection, field_count, &fields, err);
+
+    if (status != PAUA_OK || fields == 0) return status;
+    status = paua_filter_parse(text, sizeof text - 1, &filter, err);
+    if (status != PAUA_OK) return status;
+    opts.filter = filter;
+    status = paua_query(collection, &opts, &cursor, err);
+    paua_filter_free(filter);
     if (status != PAUA_OK) return status;
     return put_cursor(t, paua_collection_schema(collection), cursor, err);
 }
@@ -118,6 +166,7 @@ paua_status transcript_collection(struct transcript *t, paua_db *db, const char 
         if (status == PAUA_OK) status = put_cursor(t, schema, cursor, err);
     }
     if (status == PAUA_OK) status = put_fetch(t, collection, err);
+    if (status == PAUA_OK && what == ROWS_IN_ORDER) status = put_filtered(t, collection, err);
     for (size_t f = 0; f < schema->field_count && status == PAUA_OK; f++)
         status = put_search(t, collection, schema->fields[f].name, err);
     paua_collection_close(collection);

@@ -26,6 +26,22 @@ for name in rows_per_s_durable_1 rows_per_s_durable_8 rows_per_s_durable_64 comm
 done
 [[ -z $(find . -name 'paua-bench-*') ]] || die 'a benchmark leaves its directory'
 
+# metadata: it asserts by itself that the three stores agree.
+want 0 "$paua" bench metadata --rows 2000 --keys 3 --values 5 --json
+[[ $(wc -l <out) == 1 ]] || die 'one line'
+for store in '' owned_ keyed_; do
+    for name in live_bytes build_ms filter_us and4_us materialize_ms materialize_copy_ms; do
+        has "\"$store$name\":[0-9]"
+    done
+done
+has '"rows":2000,"keys":3,"values":5'
+for shape in distinct names sparse updates; do
+    want 0 "$paua" bench metadata --rows 1000 --keys 5 --shape "$shape"
+    has "\"shape\":\"$shape\""
+done
+want 2 "$paua" bench metadata --shape nothing
+want 2 "$paua" bench metadata --rows none
+
 # vectors: the whole life of codes and a graph. figure NAME: a number of the last JSON line.
 figure() { tail -n 1 out | grep -o "\"$1\":[-0-9.e+]*" | cut -d: -f2; }
 # holds CONDITION: of awk

@@ -24,7 +24,7 @@ for command in $commands; do
     grep -q -- "-a $command -d" "$docs/completion/paua.fish" || die "$command is not in paua.fish"
     for option in $(options "$command"); do
         ((${#option} == 1)) && dash='' || dash=-
-        grep -q "^\.It Fl $dash$option\b" "$page" || die "--$option is not in $page"
+        grep -q "^\.It Fl \([a-zA-Z] , Fl \)\?$dash$option\b" "$page" || die "--$option is not in $page"
         grep -q -- "-$dash*${option}[=[]" "$docs/completion/_paua" ||
             die "--$option is not in _paua"
         grep -q -- "from $command' -[sl] $option\b" "$docs/completion/paua.fish" ||
@@ -38,7 +38,7 @@ for command in $commands; do
     [[ $listed == $(options "$command" | wc -l) ]] || die "$page lists $listed options"
 done
 if command -v mandoc >/dev/null; then
-    for page in "$docs"/man/*.[13]; do
+    for page in "$docs"/man/*.[137]; do
         want 0 mandoc -T lint -W warning "$page"
         out ''
     done
@@ -65,6 +65,14 @@ want 0 complete_line paua index
 out $'create\ndrop\nls'
 want 0 complete_line paua index ls
 out docs
+want 0 complete_line paua field
+out $'ls\nadd\nrename\nretype\ndrop'
+want 0 complete_line paua field add
+out docs
+want 0 complete_line paua field add docs year
+has '^timestamp$'
+want 0 complete_line paua field drop docs
+out ''
 want 0 complete_line paua
 has '^optimize$'
 done_with

@@ -106,7 +106,7 @@ want 0 "$paua" info int4 --json
 has '"precision":"int4","originals":"fp32"'
 has '"indexes":\[{"index":"vector",.*{"index":"scan",.*{"index":"dense",'
 has '"code_bytes":[1-9]'
-has '"graph_bytes":[1-9][0-9]*,"catalog_bytes"'
+has '"graph_bytes":[1-9][0-9]*,"column_bytes"'
 want 0 "$paua" info int4
 has 'vector, 24 components, cosine, int4, originals fp32$'
 has 'index  *dense of vector, vamana, covers 3000 rows, and 0 once optimized$'

@@ -106,7 +106,7 @@ want 2 "$paua" rm c 1 --keys f
 want 2 "$paua" put c 1
 want 2 "$paua" import c data
 want 2 "$paua" bench nothing
-says 'use exact, vectors or write'
+says 'use exact, filter, history, metadata, vectors or write'
 want 2 "$paua" bench vectors --base x
 want 2 "$paua" bench exact --base x --query x --precision int8
 says 'give one of them'

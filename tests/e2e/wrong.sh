@@ -96,7 +96,7 @@ says 'the key "x" is no whole number'
 line '{"key":2}'
 says 'the row has no vector'
 line '{"key":2,"vector":[1,2,3,4],"text":"x"}'
-says 'unknown member "text"'
+says 'there is no field "text" ("paua field add" adds one, import --add-fields all)'
 line '{"key":2,"key":3,"vector":[1,2,3,4]}'
 says 'duplicate'
 line '{"key":2,"vector":[1,2,3,4],"document":7}'
@@ -137,7 +137,7 @@ want 0 "$paua" create u --dim 4
 want 0 "$paua" import u good.fvecs
 "$gen" fvecs 10 4 2 >other.fvecs
 want 1 "$paua" import u other.fvecs -q
-says 'other.fvecs: row 0: its key exists with another vector or document (--upsert replaces)'
+says 'other.fvecs: row 0: its key exists with another vector, document or field (--upsert replaces)'
 "$paua" export u --format fvecs | cmp - good.fvecs || die 'rows were changed'
 want 0 "$paua" import u other.fvecs --upsert
 "$paua" get u 3 --json >three

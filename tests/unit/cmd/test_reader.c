@@ -375,7 +375,7 @@ static void a_bad_json_line_is_refused_alone(void **state)
         "{\"vectors\":{\"b\":[65520]}}",
         "{\"document\":5}",
         "{\"document\":\"A\"}",
-        "{\"other\":5}",
+        "{\"fields\":5}",
         "{\"key\":1,\"key\":2}",
         "{\"key\":\"\xff\"}",
         "{\"key\":18446744073709551615}",

@@ -386,6 +386,60 @@ static void patches_of_a_dropped_field_are_gone_and_do_no_harm(void **state)
     end(&w);
 }
 
+/* A column whose rows are all alike takes no bytes on disk, and is there all the same. */
+static void a_value_that_all_rows_have_outlives_merges_folds_and_retypes(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, false);
+    for (uint64_t key = 1; key <= 3; key++) {
+        fielded_insert(w.c, key, "n", value_i64(7));
+        fielded_seal(w.c);
+    }
+    assert_ok(paua_optimize(w.c, NULL, &test_err)); /* merges */
+    assert_int_equal(fielded_count(w.c, "n = 7"), 3);
+    fielded_update(w.c, 2, "text", value_text("patched"));
+    assert_ok(paua_optimize(w.c, NULL, &test_err)); /* folds */
+    assert_int_equal(fielded_count(w.c, "n = 7"), 3);
+    assert_ok(paua_field_retype(w.c, "n", PAUA_TYPE_STRING, &test_err));
+    assert_int_equal(fielded_count(w.c, "n = '7'"), 3);
+    reopen(&w);
+    assert_int_equal(fielded_count(w.c, "n = '7'"), 3);
+    end(&w);
+}
+
+/* Numbers of fields are handed out in blocks, of which the first handle still has some. */
+static void fields_that_two_handles_add_by_turns_are_all_found(void **state)
+{
+    const paua_field one = {"one", PAUA_TYPE_INT64}, two = {"two", PAUA_TYPE_INT64};
+    paua_collection *c;
+    paua_db *other;
+    struct world w;
+
+    (void)state;
+    begin(&w, true);
+    other = test_open(&w.dir);
+    paua_collection_close(w.c);
+    assert_ok(paua_collection_open(other, "c", &c, &test_err));
+    assert_ok(paua_field_add(c, &one, &test_err));
+    fielded_insert(c, 1, "three", value_i64(3));
+    paua_collection_close(c);
+    paua_close(other);
+    assert_ok(paua_collection_open(w.db, "c", &w.c, &test_err));
+    assert_ok(paua_field_add(w.c, &two, &test_err));
+    fielded_update(w.c, 1, "one", value_i64(1));
+    fielded_update(w.c, 1, "two", value_i64(2));
+    fielded_update(w.c, 1, "four", value_i64(4));
+    for (uint32_t round = 0; round < 3; round++) {
+        assert_true(fielded_is(w.c, 1, "one", value_i64(1)));
+        assert_int_equal(fielded_count(w.c, "one = 1 AND two = 2 AND three = 3 AND four = 4"), 1);
+        if (round == 0) assert_ok(paua_optimize(w.c, NULL, &test_err));
+        if (round == 1) reopen(&w);
+    }
+    end(&w);
+}
+
 /* Wherever they lie. */
 static void empty_strings_are_one_value(void **state)
 {
@@ -433,6 +487,8 @@ int main(void)
         cmocka_unit_test(strings_and_bytes_lie_side_by_side_in_a_new_field),
         cmocka_unit_test(a_new_field_of_any_type_may_come_with_an_update_of_an_old_row),
         cmocka_unit_test(patches_of_a_dropped_field_are_gone_and_do_no_harm),
+        cmocka_unit_test(a_value_that_all_rows_have_outlives_merges_folds_and_retypes),
+        cmocka_unit_test(fields_that_two_handles_add_by_turns_are_all_found),
         cmocka_unit_test(empty_strings_are_one_value),
     };
 
