@@ -45,6 +45,7 @@ int bench_exact(struct cli *cli);
 int bench_filter(struct cli *cli);
 int bench_history(struct cli *cli);
 int bench_metadata(struct cli *cli);
+int bench_metadata_rows(struct cli *cli);
 int bench_vectors(struct cli *cli);
 int bench_write(struct cli *cli);
 

@@ -31,8 +31,11 @@ int bench_metadata(struct cli *cli)
     char *words[2 * COUNT_OF(passed) + 2] = {cmd_strdup(PROGRAM)};
     char folder[PATH_MAX];
     size_t count = 1;
-    int status = own_folder(folder);
+    const char *shape = args_value(&cli->args, "shape");
+    int status = EXIT_OK;
 
+    if (shape != NULL && strcmp(shape, "collection") == 0) return bench_metadata_rows(cli);
+    status = own_folder(folder);
     if (status != EXIT_OK) return status;
     for (size_t i = 0; i < COUNT_OF(passed); i++) {
         if (!args_has(&cli->args, passed[i])) continue;

@@ -9,6 +9,7 @@
 /* Enough that one sync a batch costs little, small enough that memory stays small. */
 #define BATCH_NBYTES ((size_t)4 << 20)
 #define BATCH_ROWS_MAX 65536u
+#define BATCH_VALUES_MAX 262144u
 
 static size_t row_nbytes(const paua_schema *schema)
 {
@@ -57,19 +58,23 @@ void block_free(struct row_block *block)
 
 void block_reset(struct row_block *block)
 {
+    const size_t used = block->count;
+
     block->count = 0;
     block->given = 0;
     block->bytes_used = 0;
     block->any_document = block->any_value = false;
     value_room_reset(&block->room);
     for (size_t c = 0; c < block->column_count; c++)
-        memset(block->columns[c].values, 0, block->capacity * sizeof(paua_value));
+        memset(block->columns[c].values, 0, used * sizeof(paua_value));
     key_list_reset(&block->keys);
 }
 
 bool block_full(const struct row_block *block)
 {
-    return block->count == block->capacity || block->bytes_used >= BATCH_NBYTES;
+    return block->count == block->capacity || block->bytes_used >= BATCH_NBYTES ||
+           block->room.nbytes >= BATCH_NBYTES ||
+           block->count * block->column_count >= BATCH_VALUES_MAX;
 }
 
 float *block_slot(const struct row_block *block, size_t field)
@@ -82,9 +87,13 @@ paua_value *block_value(struct row_block *block, const char *name)
     struct block_column *column;
 
     block->any_value = true;
-    for (size_t c = 0; c < block->column_count; c++)
-        if (strcmp(block->columns[c].name, name) == 0)
-            return &block->columns[c].values[block->count];
+    for (size_t i = 0; i < block->column_count; i++) {
+        size_t c = (block->column_next + i) % block->column_count;
+
+        if (block->columns[c].name != name) continue;
+        block->column_next = c + 1;
+        return &block->columns[c].values[block->count];
+    }
     if (block->column_count == block->column_capacity) {
         block->column_capacity = 2 * block->column_capacity + 16;
         block->columns = cmd_grow(block->columns, block->column_capacity, sizeof *block->columns);
@@ -93,7 +102,6 @@ paua_value *block_value(struct row_block *block, const char *name)
     }
     column = &block->columns[block->column_count++];
     *column = (struct block_column){name, cmd_alloc(block->capacity, sizeof(paua_value))};
-    memset(column->values, 0, block->capacity * sizeof(paua_value));
     return &column->values[block->count];
 }
 

@@ -37,6 +37,7 @@ struct row_block {
     struct block_column *columns;
     paua_column *library_columns;
     size_t column_count, column_capacity;
+    size_t column_next; /* where the next field is looked for first: rows give them in one order */
     struct value_room room; /* of the values */
     bool any_value;
 };
@@ -44,12 +45,15 @@ struct row_block {
 void block_begin(struct row_block *block, const paua_schema *schema, size_t capacity);
 void block_free(struct row_block *block);
 void block_reset(struct row_block *block);
+
+/* Whether it has as many rows, or as large ones, as go into one write. */
 bool block_full(const struct row_block *block);
 
 /* Where field f of the next row goes. */
 float *block_slot(const struct row_block *block, size_t field);
 
-/* Where the next row's value of a field goes: "not given" until it is set. */
+/* Where the next row's value of a field goes: "not given" until it is set. A field's name is the
+ * same string in every call. */
 paua_value *block_value(struct row_block *block, const char *name);
 
 /* Takes back what a row that is refused gave. */

@@ -17,11 +17,13 @@ static const struct option_spec options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-static const char text[] = "Exports all rows of one snapshot, oldest first, as import reads them. "
-                           "A file appears under its\n"
-                           "name only when it is whole. npy needs a file. Documents and keys that "
-                           "hold a newline cannot be\n"
-                           "lines of a file: use jsonl.";
+static const char text[] =
+    "Exports all rows of one snapshot, oldest first, as import reads them. "
+    "A file appears under its\n"
+    "name only when it is whole. npy needs a file. Fields, and more than one "
+    "vector a row, are written\n"
+    "by jsonl alone. Documents and keys that hold a newline cannot be lines "
+    "of a file: use jsonl.";
 
 static const char examples[] =
     "  paua export docs > docs.jsonl\n"

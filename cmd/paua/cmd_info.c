@@ -104,11 +104,12 @@ static void print_field(void *arg, const paua_field_info *info)
     char size[HUMAN_NBYTES], chunks[FIELD_CHUNKS_NBYTES];
 
     (void)arg;
+    field_chunks(info, chunks);
     printf("  %-13s ", "field");
     text_print(stdout, info->field.name, strlen(info->field.name), TEXT_NO_LIMIT);
-    printf(", %s, %llu distinct, %llu null, %s, %s\n", paua_type_name(info->field.type),
+    printf(", %s, %llu distinct, %llu null, %s%s%s\n", paua_type_name(info->field.type),
            (unsigned long long)info->distinct, (unsigned long long)info->nulls,
-           human_bytes(info->nbytes, size), field_chunks(info, chunks));
+           human_bytes(info->nbytes, size), chunks[0] == 0 ? "" : ", ", chunks);
 }
 
 static int print_text(paua_collection *collection, const paua_stats *stats, const json_t *indexes)

@@ -27,7 +27,8 @@ static const struct option_spec options[] = {
 static const char text[] =
     "Prints the rows for which a filter is true, or all rows. Filters are SQL's conditions over "
     "the\n"
-    "fields, see paua-filter(7). With --json each row is a line that import can read.";
+    "fields, see paua-filter(7). With --json each row is a line that import can read: whole with\n"
+    "--vectors, or with --upsert for its document and fields.";
 
 static const char examples[] =
     "  paua query docs \"year >= 1990 AND lang = 'en'\" --order-by year --desc --limit 20\n"
@@ -142,11 +143,17 @@ static int take_options(struct query *query)
         return EXIT_USAGE;
     opts->order_by = args_value(args, "order-by");
     opts->descending = args_has(args, "desc");
-    opts->read.no_vectors = !(query->cli->json && args_has(args, "vectors"));
     field_names_take(args, &query->names);
     opts->read.fields = query->names.names;
     opts->read.field_count = query->names.count;
     return where_parse(args->operand_count > 1 ? args->operands[1] : NULL, &query->filter);
+}
+
+/* A vector that is the key is part of every line. */
+static bool with_vectors(const struct query *query)
+{
+    return query->cli->json && (args_has(&query->cli->args, "vectors") ||
+                                query->session.schema->key_kind == PAUA_KEY_VECTOR);
 }
 
 static int run(struct cli *cli)
@@ -158,6 +165,7 @@ static int run(struct cli *cli)
     if (rc == EXIT_OK) {
         interrupt_watch();
         query.opts.filter = query.filter;
+        query.opts.read.no_vectors = !with_vectors(&query);
         query.opts.read.no_document = args_has(&cli->args, "no-document") ||
                                       query.session.schema->document == PAUA_DOCUMENT_NONE;
         rc = args_has(&cli->args, "count") ? count_rows(&query) : print_rows(&query);

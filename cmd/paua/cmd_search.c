@@ -105,6 +105,8 @@ static int take_options(struct search *search)
     }
     if (!args_u32(args, "group-size", 1, INT32_MAX, &opts->group_size)) return EXIT_USAGE;
     opts->group_by = args_value(args, "group-by");
+    if (args_has(args, "group-size") && opts->group_by == NULL)
+        return usage("option --group-size: it needs --group-by FIELD");
     opts->field = args_value(args, "field");
     opts->index = args_value(args, "index");
     opts->exact = args_has(args, "exact");

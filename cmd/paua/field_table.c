@@ -48,9 +48,13 @@ struct field_entry *field_table_find(const struct field_table *table, const char
 struct field_entry *field_table_take(struct field_table *table, const char *name,
                                      struct fault *fault)
 {
-    struct field_entry *entry = field_table_find(table, name);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t at = (table->next + i) % table->count;
 
-    if (entry != NULL) return entry;
+        if (strcmp(table->items[at].name, name) != 0) continue;
+        table->next = at + 1;
+        return &table->items[at];
+    }
     if (table->may_grow) return add(table, name);
     fault_set(fault,
               "there is no field \"%s\" (\"paua field add\" adds one, import --add-fields all)",

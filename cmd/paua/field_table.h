@@ -17,6 +17,7 @@ struct field_entry {
 struct field_table {
     struct field_entry *items;
     size_t count, capacity;
+    size_t next;     /* where the next one is looked for first: rows give them in one order */
     bool may_grow;   /* fields that are not there are added, with the type of their values */
     bool dynamic;    /* of the collection: strings and bytes go together in new fields */
     bool may_loosen; /* rows are read again, once all types are known */

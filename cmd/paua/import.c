@@ -30,6 +30,15 @@ int import_refuse(struct import *import, const char *text)
     return EXIT_OK;
 }
 
+/* What the library says of a row, without the row's number in its block. */
+static const char *reason_of(const paua_error *err, size_t row, paua_status status)
+{
+    const char *colon = strstr(err->message, ": ");
+
+    if (err->row != row) return paua_strstatus(status);
+    return strncmp(err->message, "row ", 4) == 0 && colon != NULL ? colon + 2 : err->message;
+}
+
 /* Refusals by the library, row by row. err describes the first of all refused rows. */
 static int take_statuses(struct import *import, const paua_error *err)
 {
@@ -45,8 +54,7 @@ static int take_statuses(struct import *import, const paua_error *err)
         paua_status status = import->statuses[i];
         if (status == PAUA_OK || status == PAUA_EEXISTS) continue;
         snprintf(text, sizeof text, "%s: row %llu: %s", import->source.reader.in.name,
-                 (unsigned long long)import->block.ordinals[i],
-                 err->row == i ? err->message : paua_strstatus(status));
+                 (unsigned long long)import->block.ordinals[i], reason_of(err, i, status));
         rc = import_refuse(import, text);
     }
     return rc == EXIT_OK && existing ? import_compare_existing(import) : rc;

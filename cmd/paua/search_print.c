@@ -149,8 +149,9 @@ static int print_plan(struct search *search)
                             plan.reason));
         return EXIT_OK;
     }
-    printf("plan: %s\n      %u segments: %u walked, %u scanned, %u compared; filter %.0f us\n",
-           plan.reason, plan.segments, plan.walked, plan.scanned, plan.compared, plan.filter_us);
+    printf("plan: %s\n      %u segment%s: %u walked, %u scanned, %u compared; filter %.0f us\n",
+           plan.reason, plan.segments, plan.segments == 1 ? "" : "s", plan.walked, plan.scanned,
+           plan.compared, plan.filter_us);
     return EXIT_OK;
 }
 

@@ -105,7 +105,13 @@ static bool take_value(struct source *source, struct row_block *block, const cha
         entry->empty_array = true;
         if (source->fields.may_loosen && !entry->made) return true;
     }
+    /* NaN and the infinities are strings, and say nothing of themselves. */
+    if (!entry->made && json_is_string(json) &&
+        (entry->type == PAUA_TYPE_INT64 || entry->type == PAUA_TYPE_DOUBLE) &&
+        value_from_json(&block->room, PAUA_TYPE_DOUBLE, json, &value, &why))
+        type = PAUA_TYPE_DOUBLE;
     if (value_from_json(&block->room, type, json, &value, &why) &&
+        value_fits(entry->made ? entry->type : value.type, &value, &why) &&
         field_entry_widen(entry, &value, &why)) {
         /* null of a field that no row has given a value: there is no such field yet. */
         if (entry->made || entry->type != 0) *block_value(block, entry->name) = value;
@@ -127,6 +133,7 @@ static bool take_text(struct source *source, struct row_block *block, const stru
     if (entry == NULL) return false;
     type = entry->made ? entry->type : text->quoted ? (uint32_t)PAUA_TYPE_STRING : 0;
     if (value_from_text(&block->room, type, text->text, text->nbytes, &value, &why) &&
+        value_fits(entry->made ? entry->type : value.type, &value, &why) &&
         field_table_widen_text(&source->fields, entry, &value, &why)) {
         *block_value(block, entry->name) = value;
         return true;

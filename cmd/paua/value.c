@@ -20,6 +20,7 @@ void *value_room_alloc(struct value_room *room, size_t nbytes)
         room->capacity = 2 * room->capacity + 64;
         room->blocks = cmd_grow(room->blocks, room->capacity, sizeof *room->blocks);
     }
+    room->nbytes += nbytes;
     return room->blocks[room->count++] = cmd_alloc(nbytes + 1, 1);
 }
 
@@ -27,7 +28,7 @@ void value_room_reset(struct value_room *room)
 {
     for (size_t i = 0; i < room->count; i++)
         free(room->blocks[i]);
-    room->count = 0;
+    room->count = room->nbytes = 0;
 }
 
 void value_room_free(struct value_room *room)

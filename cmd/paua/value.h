@@ -18,6 +18,7 @@
 struct value_room {
     void **blocks;
     size_t count, capacity;
+    size_t nbytes; /* of all blocks */
 };
 void *value_room_alloc(struct value_room *room, size_t nbytes);
 void value_room_reset(struct value_room *room);
@@ -41,5 +42,8 @@ bool value_from_json(struct value_room *room, uint32_t type, const json_t *json,
  * it is written as one, else string; so are digits that no int64 holds, or that begin with 0. */
 bool value_from_text(struct value_room *room, uint32_t type, const char *text, size_t nbytes,
                      paua_value *value, struct fault *fault);
+
+/* Whether a field of a type takes a value that was read; an array is one that was given. */
+bool value_fits(uint32_t type, const paua_value *value, struct fault *fault);
 
 #endif

@@ -24,7 +24,8 @@ for command in $commands; do
     grep -q -- "-a $command -d" "$docs/completion/paua.fish" || die "$command is not in paua.fish"
     for option in $(options "$command"); do
         ((${#option} == 1)) && dash='' || dash=-
-        grep -q "^\.It Fl \([a-zA-Z] , Fl \)\?$dash$option\b" "$page" || die "--$option is not in $page"
+        grep -q "^\.It Fl \([a-zA-Z] , Fl \)\?$dash$option\b" "$page" ||
+            die "--$option is not in $page"
         grep -q -- "-$dash*${option}[=[]" "$docs/completion/_paua" ||
             die "--$option is not in _paua"
         grep -q -- "from $command' -[sl] $option\b" "$docs/completion/paua.fish" ||

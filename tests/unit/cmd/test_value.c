@@ -327,6 +327,72 @@ static void a_number_with_a_nul_in_it_is_no_number(void **state)
     assert_int_equal(value.as.bytes.nbytes, 3);
 }
 
+static void a_field_takes_only_values_that_lose_nothing(void **state)
+{
+    static const struct {
+        uint32_t type;
+        const char *json;
+        bool fits;
+    } cases[] = {
+        {PAUA_TYPE_INT8, "127", true},
+        {PAUA_TYPE_INT8, "128", false},
+        {PAUA_TYPE_INT8, "-128", true},
+        {PAUA_TYPE_INT8, "-129", false},
+        {PAUA_TYPE_INT16, "32768", false},
+        {PAUA_TYPE_INT32, "2147483647", true},
+        {PAUA_TYPE_INT32, "2147483648", false},
+        {PAUA_TYPE_INT64, "9223372036854775807", true},
+        {PAUA_TYPE_UINT8, "255", true},
+        {PAUA_TYPE_UINT8, "256", false},
+        {PAUA_TYPE_UINT8, "-1", false},
+        {PAUA_TYPE_UINT64, "-1", false},
+        {PAUA_TYPE_UINT64, "\"18446744073709551615\"", true},
+        {PAUA_TYPE_UINT32, "\"18446744073709551615\"", false},
+        {PAUA_TYPE_INT8, "5.0", true},
+        {PAUA_TYPE_INT8, "5.5", false},
+        {PAUA_TYPE_INT64, "9223372036854775808.0", false},
+        {PAUA_TYPE_UINT8, "-1.0", false},
+        {PAUA_TYPE_FLOAT, "0.1", true},
+        {PAUA_TYPE_FLOAT, "1e39", false},
+        {PAUA_TYPE_FLOAT, "\"Infinity\"", true},
+        {PAUA_TYPE_DOUBLE, "9007199254740992", true},
+        {PAUA_TYPE_DOUBLE, "9007199254740993", false},
+        {PAUA_TYPE_BOOL, "true", true},
+        {PAUA_TYPE_BOOL, "1", false},
+        {PAUA_TYPE_INT8, "true", false},
+        {PAUA_TYPE_TIMESTAMP, "5", false},
+        {PAUA_TYPE_STRING, "5", false},
+        {PAUA_TYPE_STRING, "{\"base64\":\"AA==\"}", false},
+        {PAUA_TYPE_MIXED, "{\"base64\":\"AA==\"}", true},
+        {PAUA_TYPE_MIXED, "\"a\"", true},
+        {PAUA_TYPE_STRING, "null", true},
+        {PAUA_TYPE_ARRAY | PAUA_TYPE_INT8, "[1,127]", true},
+        {PAUA_TYPE_ARRAY | PAUA_TYPE_INT8, "[1,128]", false},
+        {PAUA_TYPE_ARRAY | PAUA_TYPE_INT8, "1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        paua_value value = parse_json(cases[i].type, cases[i].json);
+        struct fault fault;
+
+        if (value_fits(cases[i].type, &value, &fault) != cases[i].fits)
+            fail_msg("%s for %s", cases[i].json, paua_type_name(cases[i].type));
+    }
+}
+
+static void a_string_must_be_utf_8_and_bytes_need_not(void **state)
+{
+    const paua_value string = bytes(PAUA_TYPE_STRING, "a\377", 2);
+    const paua_value raw = bytes(PAUA_TYPE_BYTES, "a\377", 2);
+    struct fault fault;
+
+    (void)state;
+    assert_false(value_fits(PAUA_TYPE_STRING, &string, &fault));
+    assert_non_null(strstr(fault.text, "no UTF-8 at its byte 1"));
+    assert_true(value_fits(PAUA_TYPE_BYTES, &raw, &fault));
+}
+
 static int free_room(void **state)
 {
     (void)state;
@@ -343,6 +409,8 @@ int main(void)
         cmocka_unit_test(json_of_no_value_of_the_type_is_refused_with_the_reason),
         cmocka_unit_test(text_of_no_value_of_the_type_is_refused_with_the_reason),
         cmocka_unit_test(only_what_is_written_as_a_number_is_taken_for_one),
+        cmocka_unit_test(a_field_takes_only_values_that_lose_nothing),
+        cmocka_unit_test(a_string_must_be_utf_8_and_bytes_need_not),
         cmocka_unit_test(a_number_with_a_nul_in_it_is_no_number),
     };
 
