@@ -202,10 +202,11 @@ static bool list_since(const struct patch_list *newer, const struct patch_list *
     struct patch_maker maker = {0};
 
     for (;;) {
-        for (uint32_t i = 0; i < newer->count; i++) {
-            uint32_t j = older != NULL ? patch_list_at(older, newer->rows[i]) : 0;
+        for (uint32_t i = 0, j = 0; i < newer->count; i++) {
             struct cell cell;
 
+            while (older != NULL && j < older->count && older->rows[j] < newer->rows[i])
+                j++;
             if (older != NULL && j < older->count && older->rows[j] == newer->rows[i] &&
                 same_value(newer, i, older, j))
                 continue;

@@ -128,6 +128,8 @@ static paua_status check_bytes(uint32_t type, const paua_value *value, paua_erro
 
     if (!text && value->type != PAUA_TYPE_BYTES) return refuse_type(type, value, err);
     if (type != PAUA_TYPE_MIXED && type != value->type) return refuse_type(type, value, err);
+    if (bytes->data == NULL && bytes->nbytes > 0)
+        return error_set(err, PAUA_EINVAL, "%zu bytes, but data is NULL", bytes->nbytes);
     if (bytes->nbytes > PAUA_VALUE_NBYTES_MAX)
         return error_set(err, PAUA_EINVAL, "a value of %zu bytes; at most %u are allowed",
                          bytes->nbytes, PAUA_VALUE_NBYTES_MAX);

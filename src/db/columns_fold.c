@@ -91,7 +91,7 @@ static paua_status view_folded(const struct folding *f, struct view *now, uint32
 static paua_status fold_commit(struct paua_collection *c, struct view *next, uint32_t at,
                                paua_error *err)
 {
-    paua_status status = db_begin(c->db, err);
+    paua_status status = writer_begin_commit(c, err);
 
     if (status != PAUA_OK) return status;
     status = columns_store(c->db->writer, &next->segments[at], err);

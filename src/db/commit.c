@@ -250,13 +250,13 @@ static paua_status new_fields_store(struct group *g, struct view *next, paua_err
 
 static paua_status new_fields_join(struct group *g, struct view *next, paua_error *err)
 {
+    struct field_list *list;
+
     if (g->new_field_count == 0) return PAUA_OK;
-    next->fields = field_list_with(g->view->fields, g->new_fields, g->new_field_count);
-    if (next->fields == NULL) {
-        next->fields = field_list_ref(g->view->fields);
-        return error_set_nomem(err);
-    }
-    field_list_unref(g->view->fields); /* the copy's reference */
+    list = field_list_with(g->view->fields, g->new_fields, g->new_field_count);
+    if (list == NULL) return error_set_nomem(err);
+    field_list_unref(next->fields);
+    next->fields = list;
     next->head.generation++;
     return PAUA_OK;
 }

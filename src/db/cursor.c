@@ -51,9 +51,14 @@ static paua_status fields_choose(paua_cursor *k, paua_error *err)
     if (k->fields == NULL || k->field_ids == NULL || k->values == NULL) return error_set_nomem(err);
     for (; k->field_count < count; k->field_count++) {
         const char *name = k->opts.fields != NULL ? k->opts.fields[k->field_count] : NULL;
-        const struct field *field = name != NULL ? field_list_name(list, name, strlen(name))
-                                                 : &list->items[k->field_count].field;
+        const struct field *field;
 
+        if (k->opts.fields == NULL)
+            field = &list->items[k->field_count].field;
+        else if (name == NULL)
+            return error_set(err, PAUA_EINVAL, "the name of field %zu is NULL", k->field_count);
+        else
+            field = field_list_name(list, name, strlen(name));
         if (field == NULL)
             return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\"",
                              k->view->schema->name, name);

@@ -173,6 +173,10 @@ void maintenance_wake(paua_db *db);
 
 /* With write_mutex held: syncs the tail's files; a failure poisons the handle. */
 paua_status writer_sync(struct paua_collection *c, paua_error *err);
+/* With write_mutex held: db_begin for a commit that stores more of a view than a batch. Under
+ * PAUA_BATCH the rows before it are synced first: such a commit keeps deletions and patches, which
+ * must not outlive the batches that they came with. */
+paua_status writer_begin_commit(struct paua_collection *c, paua_error *err);
 /* Makes a collection's committed rows durable (files and catalogue); write_mutex not held. */
 paua_status collection_sync(struct paua_collection *c, paua_error *err);
 

@@ -13,10 +13,26 @@
 #include "db/columns.h"
 #include "db/files.h"
 
+paua_status field_number(paua_db *db, uint32_t newest, uint32_t *id, paua_error *err)
+{
+    uint64_t number;
+
+    do {
+        paua_status status = db_file_numbers(db, 1, &number, err);
+
+        if (status != PAUA_OK) return status;
+    } while (number <= newest);
+    if (number > UINT32_MAX)
+        return error_set(err, PAUA_ENOTSUP, "this database has given out %u numbers already",
+                         UINT32_MAX);
+    *id = (uint32_t)number;
+    return PAUA_OK;
+}
+
 paua_status field_define(paua_db *db, const struct field_list *list, const paua_field *field,
                          struct field_item *item, paua_error *err)
 {
-    uint64_t number;
+    uint32_t id = 0;
     paua_status status;
 
     if (field == NULL || field->name == NULL || !schema_name_valid(field->name))
@@ -31,12 +47,9 @@ paua_status field_define(paua_db *db, const struct field_list *list, const paua_
     if (field_list_count(list) >= PAUA_FIELDS_MAX)
         return error_set(err, PAUA_EINVAL, "field \"%s\": a collection has at most %u fields",
                          field->name, PAUA_FIELDS_MAX);
-    status = db_file_numbers(db, 1, &number, err);
+    status = field_number(db, field_list_newest(list), &id, err);
     if (status != PAUA_OK) return status;
-    if (number > UINT32_MAX)
-        return error_set(err, PAUA_ENOTSUP, "this database has given out %u numbers already",
-                         UINT32_MAX);
-    *item = (struct field_item){.field = {.id = (uint32_t)number, .type = field->type}};
+    *item = (struct field_item){.field = {.id = id, .type = field->type}};
     strcpy(item->field.name, field->name);
     return PAUA_OK;
 }
@@ -100,13 +113,10 @@ static paua_status change_store(const struct field_change *change, paua_error *e
     return status == PAUA_OK ? catalog_put_view(catalog, change->next, err) : status;
 }
 
-/* The change becomes durable at once, so under PAUA_BATCH the rows before it must be, too. */
 static paua_status change_commit(struct field_change *change, paua_error *err)
 {
-    bool unsynced = change->c->db->opts.durability == PAUA_BATCH;
-    paua_status status = unsynced ? writer_sync(change->c, err) : PAUA_OK;
+    paua_status status = writer_begin_commit(change->c, err);
 
-    if (status == PAUA_OK) status = db_begin(change->c->db, err);
     if (status != PAUA_OK) return status;
     status = db_finish(change->c->db, change_store(change, err), err);
     if (status != PAUA_OK) return status;

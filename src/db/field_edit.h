@@ -4,6 +4,10 @@
 
 #include "db/db.h"
 
+/* A number for a new field, above that of the newest there is (0: none): another handle may have
+ * made it, with numbers taken later than those that are left here. */
+paua_status field_number(paua_db *db, uint32_t newest, uint32_t *id, paua_error *err);
+
 /* Checks a field against those there are (list may be NULL), and gives it a number. PAUA_EINVAL,
  * PAUA_EEXISTS. */
 paua_status field_define(paua_db *db, const struct field_list *list, const paua_field *field,

@@ -35,6 +35,11 @@ static inline uint32_t field_list_count(const struct field_list *list)
 {
     return list == NULL ? 0 : list->count;
 }
+/* Number of the newest field; 0: there is none. */
+static inline uint32_t field_list_newest(const struct field_list *list)
+{
+    return field_list_count(list) == 0 ? 0 : list->items[list->count - 1].field.id;
+}
 
 /* The look-ups that filters and patches want; arg is a struct field_list, or NULL. */
 struct filter_fields field_list_filter(const struct field_list *list);

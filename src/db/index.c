@@ -130,7 +130,7 @@ static paua_status define_commit(struct paua_collection *c, struct index_definit
     next = view_with_list(now, list_with(now->indexes, d));
     view_unref(now);
     if (next == NULL) return error_set_nomem(err);
-    status = db_begin(c->db, err);
+    status = writer_begin_commit(c, err);
     if (status == PAUA_OK) {
         status = index_store(c->db->writer, d, err);
         if (status == PAUA_OK) status = catalog_put_view(c->db->writer, next, err);
@@ -261,7 +261,7 @@ static paua_status drop_commit(struct dropping *drop, paua_error *err)
 {
     paua_db *db = drop->c->db;
     uint64_t id = CATALOG_ID(drop->d->collection, drop->d->number);
-    paua_status status = db_begin(db, err);
+    paua_status status = writer_begin_commit(drop->c, err);
 
     if (status != PAUA_OK) return status;
     status = catalog_delete(db->writer, TABLE_INDEX, id, id, err);

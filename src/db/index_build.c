@@ -194,7 +194,7 @@ static paua_status publish_locked(struct building *b, const struct artifact *art
             artifact_open(c->db->dir, &c->schema, artifact, db_artifact_opts(c->db), &file, err);
     if (status == PAUA_OK) status = view_with_file(b, file, &next, err);
     if (status != PAUA_OK) return status;
-    status = db_begin(c->db, err);
+    status = writer_begin_commit(c, err);
     if (status == PAUA_OK)
         status = db_finish(c->db, record_put(c->db->writer, artifact, next, err), err);
     if (status == PAUA_OK)

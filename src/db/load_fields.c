@@ -75,6 +75,21 @@ static struct column_file *columns_reuse(const struct view *old, const struct co
     return NULL;
 }
 
+/* Values are read by their field's type: a column of another would be misread. */
+static bool types_agree(const struct column_file *columns, struct field_list *list)
+{
+    const struct column_file_field *fields;
+    uint32_t count;
+
+    fields = column_file_fields(columns, &count);
+    for (uint32_t f = 0; f < count; f++) {
+        uint32_t type = field_list_type(list, fields[f].id);
+
+        if (type != 0 && type != fields[f].type) return false;
+    }
+    return true;
+}
+
 static paua_status columns_load(struct catalog *catalog, struct dir *dir,
                                 struct data_file_opts opts, const struct view *old,
                                 const struct view *view, struct view_segment *slot, paua_error *err)
@@ -95,9 +110,11 @@ static paua_status columns_load(struct catalog *catalog, struct dir *dir,
         return undecoded(view, PAUA_ECORRUPT, "the record of a column file is not its own", err);
     slot->columns = columns_reuse(old, &ref);
     slot->columns_ref = ref.file;
-    if (slot->columns != NULL) return PAUA_OK;
-    return column_file_open(dir, collection, segment, ref.rows, &ref.file, opts, &slot->columns,
-                            err);
+    if (slot->columns == NULL)
+        status = column_file_open(dir, collection, segment, ref.rows, &ref.file, opts,
+                                  &slot->columns, err);
+    if (status != PAUA_OK || types_agree(slot->columns, view->fields)) return status;
+    return undecoded(view, PAUA_ECORRUPT, "a column is not of its field's type", err);
 }
 
 paua_status load_columns(struct catalog *catalog, struct dir *dir, struct data_file_opts opts,

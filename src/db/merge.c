@@ -182,7 +182,7 @@ static paua_status records_exchange(struct merge *m, struct view *next, uint32_t
 
 static paua_status merge_commit(struct merge *m, struct view *next, uint32_t at, paua_error *err)
 {
-    paua_status status = db_begin(m->c->db, err);
+    paua_status status = writer_begin_commit(m->c, err);
 
     if (status != PAUA_OK) return status;
     return db_finish(m->c->db, records_exchange(m, next, at, err), err);

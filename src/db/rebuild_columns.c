@@ -34,14 +34,15 @@ static struct field_item *known(const struct rebuild_fields *fields, uint32_t id
     return NULL;
 }
 
-static bool name_taken(const struct rebuild_fields *fields, const char *name)
+static struct field_item *named(const struct rebuild_fields *fields, const char *name)
 {
     for (size_t i = 0; i < fields->count; i++)
-        if (strcmp(fields->items[i].field.name, name) == 0) return true;
-    return false;
+        if (strcmp(fields->items[i].field.name, name) == 0) return &fields->items[i];
+    return NULL;
 }
 
-/* A name that another field has by now (a rename that this file was older than) is left out. */
+/* A name belongs to the newest field that any file calls by it: an older one was dropped, or
+ * renamed after that file was written, and is left out unless another file has its new name. */
 static paua_status fields_gather(struct rebuild_fields *fields, uint32_t collection,
                                  const struct column_file *columns, paua_error *err)
 {
@@ -52,9 +53,15 @@ static paua_status fields_gather(struct rebuild_fields *fields, uint32_t collect
     for (uint32_t i = 0; i < count; i++) {
         struct field_item item = {
             .field = {.collection = collection, .id = found[i].id, .type = found[i].type}};
+        struct field_item *other = named(fields, found[i].name);
 
-        if (known(fields, item.field.id) != NULL || name_taken(fields, found[i].name)) continue;
+        if (known(fields, item.field.id) != NULL) continue;
+        if (other != NULL && other->field.id > item.field.id) continue;
         strcpy(item.field.name, found[i].name);
+        if (other != NULL) {
+            *other = item;
+            continue;
+        }
         if (mem_grow((void **)&fields->items, &fields->capacity, fields->count + 1, sizeof item) !=
             0)
             return error_set_nomem(err);

@@ -258,13 +258,17 @@ static bool refuses_row(paua_status status)
 }
 
 /* All rows that the filter finds in the view that the group began on: such a request is a group of
- * its own. */
+ * its own. The filter is bound here, since a field may have been dropped or got another type while
+ * the request was waiting. */
 static void stage_where(struct group *g, struct write_request *r)
 {
     paua_error err = {.row = PAUA_NO_ROW};
     struct place_list found = {0};
-    paua_status status = filtered_places(g->view, r->filter, &found, &err);
+    struct bound_filter *filter = NULL;
+    paua_status status = filtered_bind(g->view, r->filter, &filter, &err);
 
+    if (status == PAUA_OK) status = filtered_places(g->view, filter, &found, &err);
+    bound_filter_free(filter);
     for (size_t i = 0; i < found.count && status == PAUA_OK; i++)
         if (delete_place(g, found.items[i]) != PAUA_OK) status = error_set_nomem(&err);
     mem_free(found.items);
@@ -293,6 +297,7 @@ void stage_request(struct group *g, struct write_request *r)
 
     if (r->op == WRITE_DELETE_WHERE) {
         stage_where(g, r);
+        if (r->result != PAUA_OK) undo(g, &mark);
         return;
     }
     if (stage_fields_begin(g, r, &first) != PAUA_OK) {

@@ -8,12 +8,18 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "db/field_edit.h"
 #include "db/write.h"
 
-static const struct field *field_find(const struct group *g, const char *name)
+/* Wide rows mostly give their fields in the order of their making, so that one is tried first. */
+static const struct field *field_find(const struct group *g, size_t c, const char *name)
 {
-    const struct field *field = field_list_name(g->view->fields, name, strlen(name));
+    const struct field_list *list = g->view->fields;
+    const struct field *field;
 
+    if (c < field_list_count(list) && strcmp(list->items[c].field.name, name) == 0)
+        return &list->items[c].field;
+    field = field_list_name(list, name, strlen(name));
     for (uint32_t i = 0; i < g->new_field_count && field == NULL; i++)
         if (strcmp(g->new_fields[i].field.name, name) == 0) field = &g->new_fields[i].field;
     return field;
@@ -35,7 +41,7 @@ static paua_status field_new(struct group *g, const char *name, uint32_t type,
                              const struct field **field, paua_error *err)
 {
     struct field_item *item;
-    uint64_t number;
+    uint32_t newest, id = 0;
     paua_status status;
 
     if (!schema_name_valid(name))
@@ -51,21 +57,32 @@ static paua_status field_new(struct group *g, const char *name, uint32_t type,
     if (mem_grow((void **)&g->new_fields, &g->new_field_capacity, g->new_field_count + 1u,
                  sizeof g->new_fields[0]) != 0)
         return error_set_nomem(err);
-    status = db_file_numbers(g->c->db, 1, &number, err);
+    newest = g->new_field_count > 0 ? g->new_fields[g->new_field_count - 1].field.id
+                                    : field_list_newest(g->view->fields);
+    status = field_number(g->c->db, newest, &id, err);
     if (status != PAUA_OK) return status;
-    if (number > UINT32_MAX)
-        return error_set(err, PAUA_ENOTSUP, "this database has given out %u numbers already",
-                         UINT32_MAX);
     item = &g->new_fields[g->new_field_count++];
     *item = (struct field_item){
-        .field = {.collection = g->c->schema.collection, .id = (uint32_t)number, .type = type}};
+        .field = {.collection = g->c->schema.collection, .id = id, .type = type}};
     strcpy(item->field.name, name);
     *field = &item->field;
     return PAUA_OK;
 }
 
+/* Was column c given before? Fields that are there are told apart by their numbers. */
+static bool given_before(const paua_rows *rows, size_t c, const struct field *field,
+                         const struct request_column *columns)
+{
+    for (size_t other = 0; other < c; other++)
+        if (field != NULL ? columns[other].id == field->id
+                          : columns[other].id == 0 &&
+                                strcmp(rows->columns[other].name, rows->columns[c].name) == 0)
+            return true;
+    return false;
+}
+
 static paua_status column_begin(struct group *g, const paua_rows *rows, size_t c,
-                                struct request_column *column, paua_error *err)
+                                struct request_column *columns, paua_error *err)
 {
     const paua_column *given = &rows->columns[c];
     const struct field *field;
@@ -74,10 +91,9 @@ static paua_status column_begin(struct group *g, const paua_rows *rows, size_t c
 
     if (given->name == NULL || given->values == NULL)
         return error_set(err, PAUA_EINVAL, "field %zu has no name, or no values", c);
-    for (size_t other = 0; other < c; other++)
-        if (strcmp(rows->columns[other].name, given->name) == 0)
-            return error_set(err, PAUA_EINVAL, "field \"%s\" is given twice", given->name);
-    field = field_find(g, given->name);
+    field = field_find(g, c, given->name);
+    if (given_before(rows, c, field, columns))
+        return error_set(err, PAUA_EINVAL, "field \"%s\" is given twice", given->name);
     if (field == NULL && !g->c->schema.dynamic)
         return error_set(err, PAUA_EINVAL,
                          "collection \"%s\" has no field \"%s\"; add it, or create the collection "
@@ -89,7 +105,7 @@ static paua_status column_begin(struct group *g, const paua_rows *rows, size_t c
         status = field_new(g, given->name, type, &field, err);
         if (status != PAUA_OK) return status;
     }
-    *column = (struct request_column){field->id, field->type};
+    columns[c] = (struct request_column){field->id, field->type};
     return PAUA_OK;
 }
 
@@ -105,7 +121,7 @@ paua_status stage_fields_begin(struct group *g, struct write_request *r, paua_er
         return error_set_nomem(err);
     memset(r->columns, 0, (count + 1) * sizeof r->columns[0]);
     for (size_t c = 0; c < count && status == PAUA_OK; c++)
-        status = column_begin(g, r->rows, c, &r->columns[c], err);
+        status = column_begin(g, r->rows, c, r->columns, err);
     if (status != PAUA_OK) g->new_field_count = new_field_count;
     return status;
 }

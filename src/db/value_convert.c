@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@ static bool is_text(uint32_t type)
     return type == PAUA_TYPE_STRING || type == PAUA_TYPE_BYTES || type == PAUA_TYPE_MIXED;
 }
 
+static void format_real(const paua_value *value, char text[TEXT_NBYTES])
+{
+    const bool single = value->type == PAUA_TYPE_FLOAT;
+    const double number = value->as.f64;
+
+    if (!isfinite(number)) {
+        strcpy(text, isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    snprintf(text, TEXT_NBYTES, single ? "%.6g" : "%.15g", number);
+    if (single ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number) return;
+    snprintf(text, TEXT_NBYTES, single ? "%.9g" : "%.17g", number);
+}
+
 /* A number as text, in as many digits as it takes to read the same number back. */
 static void format(const paua_value *value, char text[TEXT_NBYTES])
 {
@@ -26,10 +41,8 @@ static void format(const paua_value *value, char text[TEXT_NBYTES])
         snprintf(text, TEXT_NBYTES, "%s", value->as.boolean ? "true" : "false");
         break;
     case PAUA_TYPE_FLOAT:
-        snprintf(text, TEXT_NBYTES, "%.9g", value->as.f64);
-        break;
     case PAUA_TYPE_DOUBLE:
-        snprintf(text, TEXT_NBYTES, "%.17g", value->as.f64);
+        format_real(value, text);
         break;
     case PAUA_TYPE_TIMESTAMP:
         paua_timestamp_format(value->as.i64, text);

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "db/filtered.h"
 #include "db/write.h"
 
 #define GROUP_ROWS_MAX 16384u
@@ -323,21 +322,14 @@ paua_status paua_delete_where(paua_collection *collection, const paua_filter *fi
 {
     static const paua_keys none;
     struct write_request r = request(WRITE_DELETE_WHERE, NULL, err);
-    struct bound_filter *bound = NULL;
-    struct view *view;
     paua_status status = collection == NULL || filter == NULL
                              ? error_set(err, PAUA_EINVAL, "the collection or the filter is NULL")
                              : db_check_writable(collection->db, err);
 
-    if (status == PAUA_OK) status = collection_view(collection, &view, err);
-    if (status != PAUA_OK) return status;
-    status = filtered_bind(view, filter, &bound, err);
-    view_unref(view);
     if (status != PAUA_OK) return status;
     r.keys = &none;
-    r.filter = bound;
+    r.filter = filter;
     status = write_run(collection, &r);
-    bound_filter_free(bound);
     if (status == PAUA_OK && deleted != NULL) *deleted = r.deleted;
     return status;
 }

@@ -22,9 +22,9 @@ struct write_request {
     const paua_keys *keys;
     bool all_or_nothing;
     bool replace_fields;
-    const struct bound_filter *filter; /* WRITE_DELETE_WHERE */
-    struct request_column *columns;    /* rows->column_count; of the group's arena */
-    paua_status *row_status;           /* may be NULL */
+    const paua_filter *filter;      /* WRITE_DELETE_WHERE */
+    struct request_column *columns; /* rows->column_count; of the group's arena */
+    paua_status *row_status;        /* may be NULL */
     paua_error *err;    /* may be NULL; written at the end alone, since a try may be repeated */
     paua_error refusal; /* what it will say if result is not PAUA_OK */
     size_t refused;

@@ -181,6 +181,13 @@ paua_status writer_sync(struct paua_collection *c, paua_error *err)
     return status;
 }
 
+paua_status writer_begin_commit(struct paua_collection *c, paua_error *err)
+{
+    paua_status status = c->db->opts.durability == PAUA_BATCH ? writer_sync(c, err) : PAUA_OK;
+
+    return status == PAUA_OK ? db_begin(c->db, err) : status;
+}
+
 paua_status collection_sync(struct paua_collection *c, paua_error *err)
 {
     paua_status status;

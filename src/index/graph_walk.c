@@ -243,7 +243,8 @@ static inline bool is_allowed(const struct walk_lists *lists, uint32_t row)
 }
 
 /* Everything that may not be met counts as visited. A row whose copy is allowed may be met, since
- * copies are found through it. */
+ * copies are found through it; the copies themselves, of which no list but a seed names any, would
+ * be found twice. */
 static void visited_begin(const struct walk_lists *lists, uint32_t *visited)
 {
     const uint64_t *bits;
@@ -260,6 +261,7 @@ static void visited_begin(const struct walk_lists *lists, uint32_t *visited)
         const struct graph_copy *copy = &lists->copies[i];
 
         if (is_allowed(lists, copy->row)) visited[copy->of / 32] &= ~((uint32_t)1 << copy->of % 32);
+        visited[copy->row / 32] |= (uint32_t)1 << copy->row % 32;
     }
 }
 

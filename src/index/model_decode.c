@@ -1,5 +1,6 @@
 /* model_decode.c - from a row's codes back to about the row: rows were multiplied by the
- * narrow matrix's dual, so its transpose undoes that. For originals that were not kept; not fast. */
+ * narrow matrix's dual, so its transpose undoes that. For originals that were not kept; not fast.
+ * */
 #include <string.h>
 
 #include "index/model_private.h"

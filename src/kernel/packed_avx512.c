@@ -9,6 +9,7 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <string.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define INLINE AVX512 static inline __attribute__((always_inline))
@@ -70,7 +71,9 @@ AVX512 static void range8(const uint8_t *codes, size_t words, uint32_t low, uint
         bitmap[i] = _mm512_cmple_epu8_mask(_mm512_sub_epi8(load(codes + 64 * i), from), most);
 }
 
-INLINE uint64_t pass16(const uint8_t *at, __m512i from, __m512i most)
+/* Masks are joined as masks: of one made a 64-bit number, gcc 12 at -O1 spills 32 bits and reads
+ * back 64. */
+INLINE __mmask32 pass16(const uint8_t *at, __m512i from, __m512i most)
 {
     return _mm512_cmple_epu16_mask(_mm512_sub_epi16(load(at), from), most);
 }
@@ -81,8 +84,18 @@ AVX512 static void range16(const uint8_t *codes, size_t words, uint32_t low, uin
     __m512i from = _mm512_set1_epi16((short)low), most = _mm512_set1_epi16((short)span);
 
     for (size_t i = 0; i < words; i++)
-        bitmap[i] = pass16(codes + 128 * i, from, most) | pass16(codes + 128 * i + 64, from, most)
-                                                              << 32;
+        bitmap[i] = _mm512_kunpackd(pass16(codes + 128 * i + 64, from, most),
+                                    pass16(codes + 128 * i, from, most));
+}
+
+INLINE __mmask16 pass32(const uint8_t *at, __m512i from, __m512i most)
+{
+    return _mm512_cmple_epu32_mask(_mm512_sub_epi32(load(at), from), most);
+}
+
+INLINE __mmask32 pass32_twice(const uint8_t *at, __m512i from, __m512i most)
+{
+    return _mm512_kunpackw(pass32(at + 64, from, most), pass32(at, from, most));
 }
 
 AVX512 static void range32(const uint8_t *codes, size_t words, uint32_t low, uint32_t span,
@@ -90,16 +103,9 @@ AVX512 static void range32(const uint8_t *codes, size_t words, uint32_t low, uin
 {
     __m512i from = _mm512_set1_epi32((int)low), most = _mm512_set1_epi32((int)span);
 
-    for (size_t i = 0; i < words; i++) {
-        uint64_t word = 0;
-
-        for (unsigned j = 0; j < 4; j++) {
-            __m512i x = _mm512_sub_epi32(load(codes + 256 * i + 64 * j), from);
-
-            word |= (uint64_t)_mm512_cmple_epu32_mask(x, most) << 16 * j;
-        }
-        bitmap[i] = word;
-    }
+    for (size_t i = 0; i < words; i++)
+        bitmap[i] = _mm512_kunpackd(pass32_twice(codes + 256 * i + 128, from, most),
+                                    pass32_twice(codes + 256 * i, from, most));
 }
 
 /* Words of small codes that are done here. */
@@ -171,14 +177,14 @@ AVX512 static void keys_words(const uint8_t *keys, size_t words, uint64_t low, u
     __m512i from = _mm512_set1_epi64((long long)low), most = _mm512_set1_epi64((long long)span);
 
     for (size_t i = 0; i < words; i++) {
-        uint64_t word = 0;
+        uint8_t passed[8]; /* bytes, for the same reason */
 
         for (unsigned j = 0; j < 8; j++) {
             __m512i x = _mm512_sub_epi64(load(keys + 512 * i + 64 * j), from);
 
-            word |= (uint64_t)_mm512_cmple_epu64_mask(x, most) << 8 * j;
+            passed[j] = _mm512_cmple_epu64_mask(x, most);
         }
-        bitmap[i] = word;
+        memcpy(&bitmap[i], passed, sizeof passed);
     }
 }
 

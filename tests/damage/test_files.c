@@ -99,13 +99,16 @@ static void every_shorter_data_file_is_noticed(void **state)
 static void a_shorter_catalogue_is_noticed_or_harmless(void **state)
 {
     struct sweep sweep;
+    uint32_t in_last_page = 0;
 
     (void)state;
     damage_count = 0;
     for (uint32_t f = 0; f < image.count; f++)
         if (image_is_catalog(&image.files[f])) add_lengths(f, world_whole() ? 64 : 2048);
+    for (uint32_t d = 0; d < damage_count; d++)
+        in_last_page += damages[d].at + 4096 > image.files[damages[d].file].nbytes;
     assert_true(run("cut catalogue", cut, NULL, &sweep));
-    assert_true(sweep.tally[READ_ERROR] + 5 >= sweep.tried);
+    assert_true(sweep.tally[READ_ERROR] + in_last_page >= sweep.tried);
 }
 
 static bool swap(const struct sweep *sweep, uint32_t index, const char *path)
@@ -192,6 +195,13 @@ static bool blank(const struct sweep *sweep, uint32_t index, const char *path)
     return true;
 }
 
+static bool zeros(const uint8_t *bytes, size_t nbytes)
+{
+    for (size_t i = 0; i < nbytes; i++)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
 static void pages_of_zeros_are_noticed(void **state)
 {
     static const size_t sizes[] = {64, 512, 4096};
@@ -205,7 +215,9 @@ static void pages_of_zeros_are_noticed(void **state)
                 size_t left = image.files[f].nbytes - at;
 
                 if (!world_whole() && sizes[s] < 4096 && (at / sizes[s] + f) % 7 != 0) continue;
-                add((struct one){.file = f, .at = at, .nbytes = left < sizes[s] ? left : sizes[s]});
+                left = left < sizes[s] ? left : sizes[s];
+                if (!zeros(image.files[f].bytes + at, left))
+                    add((struct one){.file = f, .at = at, .nbytes = left});
             }
     assert_true(run("zeroed pages", blank, NULL, &sweep));
     assert_true(sweep.tally[READ_ERROR] > sweep.tried / 3);

@@ -1,7 +1,7 @@
 /* fielded.h - a collection whose rows have fields; writing them, and asking for them, in one line.
  *
- * Keys are numbers; a new row's vector is (key, 1). Fields: "n" int64, "real" double, "text" string,
- * "raw" bytes. */
+ * Keys are numbers; a new row's vector is (key, 1). Fields: "n" int64, "real" double, "text"
+ * string, "raw" bytes. */
 #ifndef PAUA_TESTS_FIELDED_H
 #define PAUA_TESTS_FIELDED_H
 
