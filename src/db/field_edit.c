@@ -29,12 +29,8 @@ paua_status field_number(paua_db *db, uint32_t newest, uint32_t *id, paua_error 
     return PAUA_OK;
 }
 
-paua_status field_define(paua_db *db, const struct field_list *list, const paua_field *field,
-                         struct field_item *item, paua_error *err)
+paua_status field_check(const paua_field *field, uint32_t count, paua_error *err)
 {
-    uint32_t id = 0;
-    paua_status status;
-
     if (field == NULL || field->name == NULL || !schema_name_valid(field->name))
         return error_set(err, PAUA_EINVAL,
                          "a field's name must be 1 to %u bytes of UTF-8 without control characters",
@@ -42,11 +38,21 @@ paua_status field_define(paua_db *db, const struct field_list *list, const paua_
     if (!type_valid(field->type))
         return error_set(err, PAUA_EINVAL, "field \"%s\": %u is not a type that a field can have",
                          field->name, field->type);
-    if (field_list_name(list, field->name, strlen(field->name)) != NULL)
-        return error_set(err, PAUA_EEXISTS, "there is a field \"%s\" already", field->name);
-    if (field_list_count(list) >= PAUA_FIELDS_MAX)
+    if (count >= PAUA_FIELDS_MAX)
         return error_set(err, PAUA_EINVAL, "field \"%s\": a collection has at most %u fields",
                          field->name, PAUA_FIELDS_MAX);
+    return PAUA_OK;
+}
+
+paua_status field_define(paua_db *db, const struct field_list *list, const paua_field *field,
+                         struct field_item *item, paua_error *err)
+{
+    uint32_t id = 0;
+    paua_status status = field_check(field, field_list_count(list), err);
+
+    if (status != PAUA_OK) return status;
+    if (field_list_name(list, field->name, strlen(field->name)) != NULL)
+        return error_set(err, PAUA_EEXISTS, "there is a field \"%s\" already", field->name);
     status = field_number(db, field_list_newest(list), &id, err);
     if (status != PAUA_OK) return status;
     *item = (struct field_item){.field = {.id = id, .type = field->type}};

@@ -42,18 +42,10 @@ static paua_status field_new(struct group *g, const char *name, uint32_t type,
 {
     struct field_item *item;
     uint32_t newest, id = 0;
-    paua_status status;
+    paua_status status = field_check(&(paua_field){name, type},
+                                     field_list_count(g->view->fields) + g->new_field_count, err);
 
-    if (!schema_name_valid(name))
-        return error_set(err, PAUA_EINVAL,
-                         "a field's name must be 1 to %u bytes of UTF-8 without control characters",
-                         PAUA_NAME_NBYTES_MAX);
-    if (!type_valid(type))
-        return error_set(err, PAUA_EINVAL, "field \"%s\": %u is not a type that a field can have",
-                         name, type);
-    if (field_list_count(g->view->fields) + g->new_field_count >= PAUA_FIELDS_MAX)
-        return error_set(err, PAUA_EINVAL, "field \"%s\": a collection has at most %u fields", name,
-                         PAUA_FIELDS_MAX);
+    if (status != PAUA_OK) return status;
     if (mem_grow((void **)&g->new_fields, &g->new_field_capacity, g->new_field_count + 1u,
                  sizeof g->new_fields[0]) != 0)
         return error_set_nomem(err);
