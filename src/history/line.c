@@ -58,10 +58,11 @@ static bool add_runs(struct builder *b, const paua_history_row *row)
 static bool keep_last_cluster(struct line *line, const paua_history_row *follows)
 {
     struct builder *b = &line->joined;
+    size_t shape_count = b->shape_count - line->last_row_shapes;
     paua_history_row row = {.text = b->text + line->last_row_at,
                             .text_nbytes = (uint32_t)(b->text_nbytes - line->last_row_at),
-                            .shapes = b->shapes + line->last_row_shapes,
-                            .shape_count = (uint32_t)(b->shape_count - line->last_row_shapes),
+                            .shapes = shape_count == 0 ? NULL : b->shapes + line->last_row_shapes,
+                            .shape_count = (uint32_t)shape_count,
                             .shapes_at = (uint32_t)line->last_row_at};
     uint32_t at = 0, nbytes = 0, width = 0, by_rule;
 
