@@ -7,15 +7,34 @@
 
 #include "column/column.h"
 #include "column/match.h"
+#include "column/reader.h"
 #include "stores.h"
 
-#define BLOCK_ROWS 512u
+#define BLOCK_ROWS 128u /* values of a few keys stay in the nearest cache */
+#define TOGETHER_ROWS 256u
 
 struct store {
     const struct workload *workload; /* for names and counts alone */
     struct column **columns;
     struct match_scratch scratch;
 };
+
+static void fill(struct column *column, const struct workload *w, uint32_t key)
+{
+    struct cell cells[TOGETHER_ROWS];
+
+    for (uint32_t row = 0; row < w->rows; row += TOGETHER_ROWS) {
+        uint32_t n = w->rows - row < TOGETHER_ROWS ? w->rows - row : TOGETHER_ROWS;
+
+        for (uint32_t i = 0; i < n; i++) {
+            paua_bytes value = workload_value(w, row + i, key);
+
+            cells[i] = (struct cell){
+                .present = value.data != NULL, .data = value.data, .nbytes = value.nbytes};
+        }
+        if (column_put_rows(column, row, cells, n) != PAUA_OK) checked(NULL);
+    }
+}
 
 static struct store *build(const struct workload *w)
 {
@@ -25,13 +44,7 @@ static struct store *build(const struct workload *w)
     store->columns = checked(calloc(w->keys, sizeof store->columns[0]));
     for (uint32_t key = 0; key < w->keys; key++) {
         store->columns[key] = checked(column_new(PAUA_TYPE_STRING));
-        for (uint32_t row = 0; row < w->rows; row++) {
-            paua_bytes value = workload_value(w, row, key);
-            struct cell cell = {.present = true, .data = value.data, .nbytes = value.nbytes};
-
-            if (value.data == NULL) continue;
-            if (column_put(store->columns[key], row, &cell) != PAUA_OK) checked(NULL);
-        }
+        fill(store->columns[key], w, key);
     }
     return store;
 }
@@ -72,10 +85,12 @@ static void filter(struct store *store, paua_bytes key, paua_bytes value, uint64
 
 struct block {
     uint32_t first, count;
-    bool full;          /* every row has every key */
-    paua_value *values; /* of all keys, row by row */
-    paua_bytes *keys;   /* of one row: what it has */
-    paua_value *given;
+    struct column_reader *readers; /* one a key */
+    paua_value *values;            /* room for those of all rows, row by row */
+    paua_bytes *keys;              /* of each row: those that it has */
+    uint32_t given[BLOCK_ROWS];    /* of each row: how many those are */
+    paua_value some[BLOCK_ROWS];   /* of one key */
+    uint16_t rows[BLOCK_ROWS];     /* whose values those are */
 };
 
 /* Whether a column has a value in each row of a block (of which no two chunks have a part). */
@@ -87,60 +102,70 @@ static bool is_full(const struct column_view *view, const struct block *block)
            at + block->count <= view->chunks[index].rows;
 }
 
-static void read_block(struct store *store, struct block *block)
+static bool all_full(const struct workload *w, const struct block *block)
 {
-    uint32_t keys = store->workload->keys;
-
-    block->full = true;
-    for (uint32_t key = 0; key < keys; key++) {
-        struct column_view view;
-
-        column_look(store->columns[key], &view);
-        block->full &= is_full(&view, block);
-        column_values(&view, block->first, block->count, block->values + key, keys);
-    }
+    for (uint32_t key = 0; key < w->keys; key++)
+        if (!is_full(block->readers[key].view, block)) return false;
+    return true;
 }
 
-/* The keys that a row has. */
-static void give_row(const struct workload *w, struct block *block, uint32_t i, pairs_fn each,
-                     void *arg)
+/* Every row has every key. */
+static void give_full(const struct workload *w, struct block *block, pairs_fn each, void *arg)
 {
-    const paua_value *values = block->values + (size_t)i * w->keys;
-    uint32_t count = 0;
-
-    for (uint32_t key = 0; key < w->keys; key++) {
-        if (values[key].type == PAUA_TYPE_NULL) continue;
-        block->keys[count] = w->names[key];
-        block->given[count++] = values[key];
-    }
-    each(arg, block->first + i, block->keys, block->given, count);
-}
-
-static void give_block(const struct workload *w, struct block *block, pairs_fn each, void *arg)
-{
-    for (uint32_t i = 0; block->full && i < block->count; i++)
+    for (uint32_t key = 0; key < w->keys; key++)
+        column_reader_values(&block->readers[key], block->first, block->count, block->values + key,
+                             w->keys);
+    for (uint32_t i = 0; i < block->count; i++)
         each(arg, block->first + i, w->names, block->values + (size_t)i * w->keys, w->keys);
-    for (uint32_t i = 0; !block->full && i < block->count; i++)
-        give_row(w, block, i, each, arg);
+}
+
+/* What a key has goes to the ends of its rows. */
+static void give_present(const struct workload *w, struct block *block, pairs_fn each, void *arg)
+{
+    memset(block->given, 0, sizeof block->given);
+    for (uint32_t key = 0; key < w->keys; key++) {
+        uint32_t count = column_reader_present(&block->readers[key], block->first, block->count,
+                                               block->rows, block->some);
+
+        for (uint32_t i = 0; i < count; i++) {
+            size_t to = (size_t)block->rows[i] * w->keys + block->given[block->rows[i]]++;
+
+            block->keys[to] = w->names[key];
+            block->values[to] = block->some[i];
+        }
+    }
+    for (uint32_t i = 0; i < block->count; i++)
+        each(arg, block->first + i, block->keys + (size_t)i * w->keys,
+             block->values + (size_t)i * w->keys, block->given[i]);
 }
 
 static void walk(struct store *store, pairs_fn each, void *arg)
 {
     const struct workload *w = store->workload;
-    struct block block = {.keys = checked(malloc(w->keys * sizeof block.keys[0])),
-                          .given = checked(malloc(w->keys * sizeof block.given[0]))};
+    struct column_view *views = checked(malloc(w->keys * sizeof views[0]));
+    struct block *block = checked(calloc(1, sizeof *block));
 
-    block.values = checked(malloc((size_t)w->keys * BLOCK_ROWS * sizeof block.values[0]));
-    for (; block.first < w->rows; block.first += BLOCK_ROWS) {
-        uint32_t left = w->rows - block.first;
-
-        block.count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        read_block(store, &block);
-        give_block(w, &block, each, arg);
+    block->readers = checked(malloc(w->keys * sizeof block->readers[0]));
+    block->keys = checked(malloc((size_t)w->keys * BLOCK_ROWS * sizeof block->keys[0]));
+    block->values = checked(malloc((size_t)w->keys * BLOCK_ROWS * sizeof block->values[0]));
+    for (uint32_t key = 0; key < w->keys; key++) {
+        column_look(store->columns[key], &views[key]);
+        column_reader_begin(&block->readers[key], &views[key]);
     }
-    free(block.keys);
-    free(block.given);
-    free(block.values);
+    for (; block->first < w->rows; block->first += BLOCK_ROWS) {
+        uint32_t left = w->rows - block->first;
+
+        block->count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        if (all_full(w, block))
+            give_full(w, block, each, arg);
+        else
+            give_present(w, block, each, arg);
+    }
+    free(block->readers);
+    free(block->keys);
+    free(block->values);
+    free(block);
+    free(views);
 }
 
 const struct store_kind columns_kind = {.prefix = "",

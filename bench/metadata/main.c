@@ -165,11 +165,12 @@ static void check_filters(const struct store_kind *kind, struct store *store,
 static void take_row(void *arg, uint32_t row, const paua_bytes *keys, const paua_value *values,
                      uint32_t count)
 {
-    size_t *sum = arg;
+    size_t *sum = arg, of_row = 0;
 
     (void)row;
     for (uint32_t i = 0; i < count; i++)
-        *sum += keys[i].nbytes + values[i].as.bytes.nbytes;
+        of_row += keys[i].nbytes + values[i].as.bytes.nbytes;
+    *sum += of_row;
 }
 
 struct copies {

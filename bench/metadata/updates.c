@@ -14,7 +14,7 @@
 #include "workload.h"
 
 #define ROUNDS 60u
-#define EARLY 10u   /* round after which memory is noted */
+#define EARLY 20u   /* rounds, in which all patches are folded in at least once */
 #define FOLD 4u     /* patched rows, one in so many, that are folded in */
 #define CHANGED 10u /* a row in so many a round */
 

@@ -6,7 +6,7 @@
 
 struct update_figures {
     double round_ms;                  /* a tenth of the rows updated, foldings included */
-    size_t early_nbytes, late_nbytes; /* the most held in the first ten rounds, and later */
+    size_t early_nbytes, late_nbytes; /* the most held in the first twenty rounds, and later */
 };
 
 /* workload is of shape "repeated" with as many values a key. */

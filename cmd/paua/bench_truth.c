@@ -56,6 +56,18 @@ static int compute(struct vectors *vectors, paua_db *db)
     return rc;
 }
 
+int vectors_truth_check(const struct vectors *vectors, uint64_t rows)
+{
+    struct bench_ids ids;
+    int rc;
+
+    if (vectors->truth == NULL) return EXIT_OK;
+    bench_ids_begin(&ids, vectors->queries.count, vectors->search.k);
+    rc = bench_truth_read(vectors->truth, rows, &ids);
+    bench_ids_free(&ids);
+    return rc;
+}
+
 int vectors_truth(struct vectors *vectors)
 {
     paua_open_opts opts = {

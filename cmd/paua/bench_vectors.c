@@ -77,6 +77,7 @@ static int build(struct vectors *vectors)
     /* What the block left behind is no memory of the library's. */
     malloc_trim(0);
     vectors->after_insert = bench_memory_now();
+    if (rc == EXIT_OK && !vectors->load.cut) rc = vectors_truth_check(vectors, vectors->load.rows);
     if (rc == EXIT_OK) rc = optimize(vectors, collection);
     paua_collection_close(collection);
     paua_close(db);
@@ -181,7 +182,8 @@ static int measure(struct vectors *vectors)
     bench_ids_begin(&vectors->true_ids, vectors->queries.count, vectors->search.k);
     vectors->serial = cmd_alloc(1, sizeof *vectors->serial);
     vectors->concurrent = cmd_alloc(1, sizeof *vectors->concurrent);
-    rc = build(vectors);
+    rc = vectors_truth_check(vectors, UINT64_MAX);
+    if (rc == EXIT_OK) rc = build(vectors);
     if (rc == EXIT_OK) rc = reopen(vectors);
     if (rc == EXIT_OK) rc = vectors_truth(vectors);
     if (rc == EXIT_OK) {

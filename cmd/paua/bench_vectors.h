@@ -40,6 +40,10 @@ struct vectors {
 /* Runs the workers for their time: each its own hits, one query a call, in turn. */
 int vectors_concurrent(struct vectors *vectors, paua_collection *collection);
 
+/* Reads the file of truth, if one is given, only to see whether it is one, of a base of at most
+ * so many rows: better now than after an hour of building. */
+int vectors_truth_check(const struct vectors *vectors, uint64_t rows);
+
 /* Fills true_ids from the file of truth, or by exact search over fp32 where there is none or rows
  * were left out. Runs last: its memory is nobody's business. */
 int vectors_truth(struct vectors *vectors);

@@ -11,7 +11,9 @@
 const char *const metric_names[] = {"default", "l2", "ip", "cosine", NULL};
 const char *const precision_names[] = {"fp32", "fp16", "int8", "int4", "int2", NULL};
 const char *const originals_names[] = {"default", "fp32", "fp16", "none", NULL};
-const char *const index_kind_names[] = {"default", "vamana", "flat", "none", NULL};
+const char *const vector_index_names[] = {"default", "vamana", "flat", "none", NULL};
+const char *const index_kind_names[] = {"default", "vamana", "flat", "none",
+                                        "bitmap",  "sorted", NULL};
 const char *const key_names[] = {"u64", "string", "vector", NULL};
 const char *const document_names[] = {"text", "bytes", "none", NULL};
 

@@ -72,12 +72,13 @@ json_t *json_u64(uint64_t value);
 json_t *json_text(const void *bytes, size_t nbytes);
 json_t *json_word(const char *text);
 
-extern const char *const metric_names[];     /* by paua_metric; ends in NULL */
-extern const char *const precision_names[];  /* by paua_precision */
-extern const char *const originals_names[];  /* by paua_originals; the first is "default" */
-extern const char *const index_kind_names[]; /* by paua_index_kind; the same */
-extern const char *const key_names[];        /* by paua_key_kind */
-extern const char *const document_names[];   /* by paua_document_kind */
+extern const char *const metric_names[];       /* by paua_metric; ends in NULL */
+extern const char *const precision_names[];    /* by paua_precision */
+extern const char *const originals_names[];    /* by paua_originals; the first is "default" */
+extern const char *const index_kind_names[];   /* by paua_index_kind; the same */
+extern const char *const vector_index_names[]; /* its beginning: kinds that vectors have */
+extern const char *const key_names[];          /* by paua_key_kind */
+extern const char *const document_names[];     /* by paua_document_kind */
 
 /* Bytes that the files of one collection take: all but the catalogue. */
 uint64_t stats_disk_nbytes(const paua_stats *stats);

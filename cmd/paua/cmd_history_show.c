@@ -8,8 +8,7 @@
 #include "history_cli.h"
 #include "outfile.h"
 
-enum format { FORMAT_TEXT, FORMAT_ANSI, FORMAT_HTML, FORMAT_JSONL };
-
+/* In the order of paua_history_format. */
 static const char *const format_names[] = {"text", "ansi", "html", "jsonl", NULL};
 
 /* The index of the row with a number, or of the first one if it has gone already. */
@@ -60,19 +59,6 @@ static bool write_bytes(void *arg, const void *bytes, size_t nbytes)
     return !interrupted() && fwrite(bytes, 1, nbytes, sink->out) == nbytes;
 }
 
-static bool write_json(void *arg, uint64_t index, const paua_history_row *row)
-{
-    struct sink *sink = arg;
-    json_t *object = history_row_json(row);
-    bool written;
-
-    (void)index;
-    sink->damaged_rows += row->damaged_rows;
-    written = json_dumpf(object, sink->out, JSON_COMPACT) == 0 && putc('\n', sink->out) != EOF;
-    json_decref(object);
-    return written && !interrupted();
-}
-
 static bool count_damage(void *arg, uint64_t index, const paua_history_row *row)
 {
     (void)index;
@@ -82,20 +68,15 @@ static bool count_damage(void *arg, uint64_t index, const paua_history_row *row)
 
 /* A canceled export is what an interrupt, or a pager that was left, makes of it. */
 static int write_rows(struct history_session *session, const paua_history_range *range,
-                      enum format format, FILE *out)
+                      paua_history_format format, FILE *out)
 {
     struct sink sink = {.out = out};
     paua_error err;
     paua_status status;
 
-    if (format == FORMAT_JSONL) {
-        status = paua_history_view_each(session->view, range, write_json, &sink, &err);
-    } else {
-        status = paua_history_view_export(session->view, range, (paua_history_format)format,
-                                          write_bytes, &sink, &err);
-        if (status == PAUA_OK)
-            status = paua_history_view_each(session->view, range, count_damage, &sink, &err);
-    }
+    status = paua_history_view_export(session->view, range, format, write_bytes, &sink, &err);
+    if (status == PAUA_OK)
+        status = paua_history_view_each(session->view, range, count_damage, &sink, &err);
     if (status != PAUA_OK && status != PAUA_ECANCELED) return fail_with(&err);
     if (sink.damaged_rows == 0) return EXIT_OK;
     return fail("%llu rows are damaged, the others were written, run paua check",
@@ -119,7 +100,7 @@ int history_run_show(struct cli *cli)
     bool terminal = isatty(STDOUT_FILENO) != 0;
     struct history_session session;
     paua_history_range range;
-    enum format format = FORMAT_TEXT;
+    paua_history_format format = PAUA_HISTORY_TEXT;
     FILE *pager = NULL;
     int rc;
 
@@ -128,9 +109,9 @@ int history_run_show(struct cli *cli)
     rc = history_session_read(cli, cli->args.operands[1], &session);
     if (rc != EXIT_OK) return rc;
     if (cli->json)
-        format = FORMAT_JSONL;
+        format = PAUA_HISTORY_JSON;
     else if (args_has(&cli->args, "ansi") || (terminal && !args_has(&cli->args, "plain")))
-        format = FORMAT_ANSI;
+        format = PAUA_HISTORY_ANSI;
     rc = take_range(cli, &session, &range);
     if (rc == EXIT_OK && terminal && !cli->json) pager = pager_open();
     if (rc == EXIT_OK) rc = write_rows(&session, &range, format, pager != NULL ? pager : stdout);
@@ -146,7 +127,7 @@ int history_run_export(struct cli *cli)
     paua_history_range range;
     struct outfile out;
     struct fault fault;
-    uint32_t format = cli->json ? FORMAT_JSONL : FORMAT_TEXT;
+    uint32_t format = cli->json ? PAUA_HISTORY_JSON : PAUA_HISTORY_TEXT;
     int rc;
 
     if (!args_choice(&cli->args, "format", format_names, &format)) return EXIT_USAGE;
@@ -157,7 +138,7 @@ int history_run_export(struct cli *cli)
         rc = fail("%s", fault.text);
     else if (rc == EXIT_OK) {
         interrupt_watch();
-        rc = write_rows(&session, &range, (enum format)format, out.stream);
+        rc = write_rows(&session, &range, (paua_history_format)format, out.stream);
         if (interrupted()) {
             outfile_abort(&out);
             rc = EXIT_FAILED;

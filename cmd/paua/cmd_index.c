@@ -9,8 +9,10 @@
 #include "table.h"
 
 static const struct option_spec options[] = {
-    {"field", 0, "NAME", "create: vector field; default the first"},
-    {"kind", 0, "vamana|flat", "create: a graph, or comparing every code; default vamana"},
+    {"field", 0, "NAME", "create: the field; default the first vector field"},
+    {"kind", 0, "vamana|flat|bitmap|sorted",
+     "create: of vectors a graph (default), or comparing every code; of another field the rows of "
+     "each value, or all rows by value (default)"},
     INDEX_NUMBER_OPTIONS,
     {"threads", 0, "N", "create: at most N threads build; default all cores"},
     {"progress", 0, NULL, "create: show progress without a terminal too"},
@@ -18,16 +20,22 @@ static const struct option_spec options[] = {
 };
 
 static const char text[] =
-    "create  gives a field one more index and builds it; searches and writes go on meanwhile. The\n"
-    "        indexes of one field share its codes. After Ctrl-C the index is defined, and \"paua\n"
-    "        optimize\" goes on with it. \"paua search --index NAME\" uses it.\n"
-    "drop    removes an index and its files; codes go with the last index of a field.\n"
-    "ls      lists them: rows covered, rows due (covered once optimized), and bytes of the codes "
-    "that\n"
-    "        walks and refinement read, of factors and of graphs, in all and for each row covered.";
+    "create  gives a field one more index and builds it; searches and writes go on meanwhile.\n"
+    "        After Ctrl-C the index is defined, and \"paua optimize\" goes on with it. The "
+    "indexes\n"
+    "        of a vector field share its codes; \"paua search --index NAME\" uses one. An index "
+    "of\n"
+    "        another field (bitmap: up to some thousand values; sorted: many values, and ranges)\n"
+    "        is used by filters where it saves time, which takes some hundred thousand rows, and\n"
+    "        never changes what they find.\n"
+    "drop    removes an index and its files; codes go with the last index of a vector field.\n"
+    "ls      lists them: rows covered, rows due (covered once optimized), and bytes of the codes\n"
+    "        that walks and refinement read, of factors, of graphs and of ordered values, and\n"
+    "        all of these for each row covered.";
 
 static const char examples[] = "  paua index create docs dense --degree 96 --list 200 --threads 8\n"
                                "  paua index create pages scan --field body --kind flat\n"
+                               "  paua index create docs by_year --field year --kind sorted\n"
                                "  paua index ls docs --json | jq .graph_bytes\n"
                                "  paua index drop docs dense";
 
@@ -38,7 +46,7 @@ struct wanted {
     const char *name;
     json_t *json;
     uint64_t rows;
-    uint64_t nbytes; /* of codes, factors and graph */
+    uint64_t nbytes;
 };
 
 static void take_wanted(void *arg, const paua_index *index)
@@ -63,8 +71,8 @@ static int print_created(const struct session *session, const struct cli *cli, d
         json_object_set_new(wanted.json, "seconds", json_real(six_digits(seconds)));
         json_line(json_incref(wanted.json));
     } else if (wanted.json != NULL && !cli->quiet) {
-        printf("%s: %llu rows, %s of codes and graph, %.2f s\n", wanted.name,
-               (unsigned long long)wanted.rows, human_bytes(wanted.nbytes, size), seconds);
+        printf("%s: %llu rows, %s, %.2f s\n", wanted.name, (unsigned long long)wanted.rows,
+               human_bytes(wanted.nbytes, size), seconds);
     }
     json_decref(wanted.json);
     return EXIT_OK;
@@ -95,16 +103,18 @@ static int create_index(const struct session *session, const struct cli *cli,
 static int run_create(struct cli *cli)
 {
     const struct args *args = &cli->args;
-    paua_vector_field field = {.index = {.kind = PAUA_INDEX_VAMANA}};
-    static const char *const kinds[] = {"vamana", "flat", NULL};
+    paua_vector_field field = {.index = {.kind = PAUA_INDEX_DEFAULT}};
+    static const char *const names[] = {"vamana", "flat", "bitmap", "sorted", NULL};
+    static const paua_index_kind kinds[] = {PAUA_INDEX_VAMANA, PAUA_INDEX_FLAT, PAUA_INDEX_BITMAP,
+                                            PAUA_INDEX_SORTED};
     struct session session;
     uint32_t kind = 0, threads = 0;
     int rc;
 
-    if (!args_choice(args, "kind", kinds, &kind) || !index_take_numbers(args, &field.index) ||
+    if (!args_choice(args, "kind", names, &kind) || !index_take_numbers(args, &field.index) ||
         !args_u32(args, "threads", 1, 1024, &threads))
         return EXIT_USAGE;
-    field.index.kind = kind == 0 ? PAUA_INDEX_VAMANA : PAUA_INDEX_FLAT;
+    if (args_has(args, "kind")) field.index.kind = kinds[kind];
     if (!field_settle_numbers(args, &field, 1)) return EXIT_USAGE;
     rc = session_open(cli, OPEN_WRITE, args->operands[1], &session);
     if (rc != EXIT_OK) return rc;
@@ -161,15 +171,16 @@ static void add_row(void *arg, const paua_index *index)
     add_bytes(table, index->refine_nbytes);
     add_bytes(table, index->factor_nbytes);
     add_bytes(table, index->graph_nbytes);
+    add_bytes(table, index->values_nbytes);
     table_cell_format(table, "%.1f", index_row_nbytes(index));
     table_cell_format(table, "%s", index_numbers(&index->params, numbers));
 }
 
 static int run_ls(struct cli *cli)
 {
-    static const char *const heads[] = {"index",  "field",      "kind",    ">rows",
-                                        ">due",   ">walk",      ">refine", ">factors",
-                                        ">graph", ">bytes/row", "numbers"};
+    static const char *const heads[] = {"index",  "field",   "kind",       ">rows",
+                                        ">due",   ">walk",   ">refine",    ">factors",
+                                        ">graph", ">values", ">bytes/row", "numbers"};
     struct table table = table_begin(heads, COUNT_OF(heads));
     struct session session;
     paua_error err;

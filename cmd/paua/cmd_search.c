@@ -110,6 +110,8 @@ static int take_options(struct search *search)
     opts->field = args_value(args, "field");
     opts->index = args_value(args, "index");
     opts->exact = args_has(args, "exact");
+    if (opts->exact && opts->index != NULL)
+        return usage("options --exact and --index contradict each other: --exact uses no index");
     opts->refine = args_has(args, "refine");
     search->documents = !args_has(args, "no-document");
     return parse_radius(args, opts) ? EXIT_OK : EXIT_USAGE;

@@ -42,7 +42,7 @@ bool field_take_options(const struct args *args, paua_vector_field *field)
     if (!take_choice(args, "metric", metric_names, &metric) ||
         !args_choice(args, "precision", precision_names, &precision) ||
         !take_choice(args, "originals", originals_names, &originals) ||
-        !take_choice(args, "index", index_kind_names, &kind) ||
+        !take_choice(args, "index", vector_index_names, &kind) ||
         !index_take_numbers(args, &field->index))
         return false;
     field->metric = (paua_metric)metric;
@@ -71,7 +71,7 @@ static bool parse_words(char *const *words, size_t count, paua_vector_field *fie
         const char *const *names;
         uint32_t first; /* the first that may be written */
     } places[WORDS_MAX] = {
-        {metric_names, 1}, {precision_names, 0}, {originals_names, 1}, {index_kind_names, 1}};
+        {metric_names, 1}, {precision_names, 0}, {originals_names, 1}, {vector_index_names, 1}};
 
     for (size_t i = 0; i < count; i++) {
         if (!parse_word(words[i], places[i].names, places[i].first, &choices[i])) return false;
@@ -124,7 +124,7 @@ bool field_settle_numbers(const struct args *args, paua_vector_field *fields, si
 
     for (size_t i = 0; i < count; i++) {
         paua_index_kind kind = fields[i].index.kind;
-        if (kind == PAUA_INDEX_FLAT || kind == PAUA_INDEX_NONE)
+        if (kind != PAUA_INDEX_DEFAULT && kind != PAUA_INDEX_VAMANA)
             fields[i].index = (paua_index_params){.kind = kind};
         else
             used = true;

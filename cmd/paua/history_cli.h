@@ -21,9 +21,6 @@ void history_session_close(struct history_session *session);
 /* One history's figures as an object. */
 json_t *history_info_json(const paua_db_history_info *info);
 
-/* One row as an object: id, time, text, and what styles it has. */
-json_t *history_row_json(const paua_history_row *row);
-
 /* Takes --rows, --bytes and --age ("90s", "15m", "12h", "30d", or milliseconds). Prints and returns
  * false if one is wrong. */
 bool history_take_limits(const struct args *args, paua_history_limits *limits);

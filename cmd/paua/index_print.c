@@ -14,7 +14,8 @@ const char *index_numbers(const paua_index_params *params, char out[INDEX_NUMBER
 
 uint64_t index_nbytes(const paua_index *index)
 {
-    return index->walk_nbytes + index->refine_nbytes + index->factor_nbytes + index->graph_nbytes;
+    return index->walk_nbytes + index->refine_nbytes + index->factor_nbytes + index->graph_nbytes +
+           index->values_nbytes;
 }
 
 double index_row_nbytes(const paua_index *index)
@@ -45,6 +46,7 @@ json_t *index_json(const paua_index *index)
     add_number(object, "refine_bytes", index->refine_nbytes);
     add_number(object, "factor_bytes", index->factor_nbytes);
     add_number(object, "graph_bytes", index->graph_nbytes);
+    add_number(object, "values_bytes", index->values_nbytes);
     json_object_set_new(object, "bytes_per_row", json_real(six_digits(index_row_nbytes(index))));
     return object;
 }

@@ -9,8 +9,8 @@
 #define INDEX_NUMBERS_NBYTES 96
 const char *index_numbers(const paua_index_params *params, char out[INDEX_NUMBERS_NBYTES]);
 
-/* Bytes of codes, factors and graph; the same for each row that the index covers, 0 if it covers
- * none. */
+/* Bytes of codes, factors, graph and ordered values; the same for each row that the index covers, 0
+ * if it covers none. */
 uint64_t index_nbytes(const paua_index *index);
 double index_row_nbytes(const paua_index *index);
 

@@ -54,7 +54,7 @@ _paua()
     search:--allowed) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     history:--format) COMPREPLY=($(compgen -W 'text ansi html jsonl' -- "$cur")); return ;;
     history:--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    index:--kind) COMPREPLY=($(compgen -W 'vamana flat' -- "$cur")); return ;;
+    index:--kind) COMPREPLY=($(compgen -W 'vamana flat bitmap sorted' -- "$cur")); return ;;
     bench:--base) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--query) COMPREPLY=($(compgen -f -- "$cur")); return ;;
     bench:--truth) COMPREPLY=($(compgen -f -- "$cur")); return ;;

@@ -139,7 +139,7 @@ complete -c paua -n '__fish_seen_subcommand_from query' -l vectors -d 'with --js
 complete -c paua -n '__fish_seen_subcommand_from query' -l no-document -d 'leave the documents out'
 
 complete -c paua -n '__fish_seen_subcommand_from index' -l field -x -d 'create: vector field; default the first'
-complete -c paua -n '__fish_seen_subcommand_from index' -l kind -xa 'vamana flat' -d 'create: a graph, or comparing every code; default vamana'
+complete -c paua -n '__fish_seen_subcommand_from index' -l kind -xa 'vamana flat bitmap sorted' -d 'create: of vectors a graph, or comparing every code; of another field the rows of each value, or all rows by value'
 complete -c paua -n '__fish_seen_subcommand_from index' -l degree -x -d 'vamana: neighbours of a row, 4 to 512; default 64'
 complete -c paua -n '__fish_seen_subcommand_from index' -l list -x -d 'vamana: candidates of building, 4 to 4096; default 100'
 complete -c paua -n '__fish_seen_subcommand_from index' -l occlusion -x -d 'vamana: candidates of pruning, to 65536; default 750'

@@ -166,7 +166,9 @@ typedef enum paua_index_kind {
     PAUA_INDEX_DEFAULT = 0, /* vamana */
     PAUA_INDEX_VAMANA,      /* a graph over the codes */
     PAUA_INDEX_FLAT,        /* every code is compared */
-    PAUA_INDEX_NONE         /* no codes: searches compare every original */
+    PAUA_INDEX_NONE,        /* no codes: searches compare every original */
+    PAUA_INDEX_BITMAP,      /* of a field that is no vector: the set of rows of each value */
+    PAUA_INDEX_SORTED       /* of such a field: its rows, ordered by value */
 } paua_index_kind;
 
 #define PAUA_DEGREE_MAX 512u
@@ -333,10 +335,13 @@ PAUA_API paua_status paua_optimize(paua_collection *collection, const paua_optim
                                    paua_error *err);
 
 /* Gives a field one more index and builds it for the rows that segments hold; searches and writes
- * go on meanwhile. Indexes of one field share its codes.
- *   field   NULL: the first.
+ * go on meanwhile. Indexes of one vector field share its codes. An index of any other field (no
+ * array) is used by filters where it saves time, and never changes what they find; rows of the tail
+ * and of small segments are scanned.
+ *   field   NULL: the first vector field.
  *   name    1 to 255 bytes of UTF-8 without control characters, unique in the collection.
- *   params  kind VAMANA or FLAT, of the field's metric.
+ *   params  kind VAMANA or FLAT, of the field's metric; for a field that is no vector BITMAP (few
+ *           thousand values) or SORTED (many values, ranges; the default).
  * Errors: PAUA_EEXISTS, PAUA_ENOTFOUND (no such field), PAUA_EINVAL, PAUA_ECANCELED, and as for a
  * write. If building fails or is canceled the index is defined already, and paua_optimize goes on
  * with it. */
@@ -358,6 +363,7 @@ typedef struct paua_index {
     uint64_t walk_nbytes, refine_nbytes; /* codes of the field, in all segments */
     uint64_t factor_nbytes;              /* their factors and transforms */
     uint64_t graph_nbytes;
+    uint64_t values_nbytes; /* bitmap, sorted: files */
 } paua_index;
 
 /* Calls `each` for each index, in the order of their making. */

@@ -100,7 +100,7 @@ typedef struct paua_history_run {
 /* ---------------------------------------------------------------------------------------------
  * Scratch, options, life */
 
-/* Compression contexts and buffers that any number of histories share (about 1.5 MB once pages get
+/* Compression contexts and buffers that any number of histories share (1 to 2 MB once pages get
  * compressed, 0.3 MB when they are only read). Any thread; one at a time is let in.
  * Its memory comes from malloc(). Close it when you like: histories keep what they use.
  * Errors: PAUA_ENOMEM. */
@@ -344,15 +344,21 @@ PAUA_API uint32_t paua_history_row_style(const paua_history_row *row, uint32_t a
 typedef enum paua_history_format {
     PAUA_HISTORY_TEXT = 0, /* UTF-8, soft-wrapped rows joined, trailing blanks dropped */
     PAUA_HISTORY_ANSI,     /* the same with SGR and OSC 8 */
-    PAUA_HISTORY_HTML      /* a fragment for inside <pre>: spans with inline styles, links that have
+    PAUA_HISTORY_HTML,     /* a fragment for inside <pre>: spans with inline styles, links that have
                               a harmless scheme (http, https, ftp, mailto) */
+    PAUA_HISTORY_JSON      /* a JSON object and LF for each row: row (its id), time_ms, width, soft,
+                              text, and styles, an array of objects: begin and end (bytes of text),
+                              foreground, background, underline_colour (an index or "#rrggbb"),
+                              bold ... overline (true), underline ("single", "double", "curly",
+                              "dotted", "dashed"), link. What is false, 0 or the default is left
+                              out. A hole has row and damaged_rows */
 } paua_history_format;
 
 /* Return false to stop, which the export reports as PAUA_ECANCELED. */
 typedef bool (*paua_history_write_fn)(void *arg, const void *bytes, size_t nbytes);
 
-/* Writes the rows of a range in pieces of some KiB. range->lines is taken as true; a hole is
- * written as a line that says so. Errors: PAUA_EINVAL, PAUA_ECANCELED, PAUA_ENOMEM. */
+/* Writes the rows of a range in pieces of some KiB. range->lines is taken as true but for JSON; a
+ * hole is written as a line that says so. Errors: PAUA_EINVAL, PAUA_ECANCELED, PAUA_ENOMEM. */
 PAUA_API paua_status paua_history_view_export(paua_history_view *view,
                                               const paua_history_range *range,
                                               paua_history_format format,

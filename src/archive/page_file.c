@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "codec/filehead.h"
 
 static void release(struct page_store *store)
 {
@@ -95,14 +94,16 @@ paua_status page_file_key(struct page_file *file, struct heap *heap, paua_histor
 /* Rows of a page whose bytes have been read. */
 static paua_status restore(struct page_file *file, const struct page *page,
                            const struct stored_page *stored, const uint8_t *data, uint64_t key_at,
-                           paua_history_scratch *scratch, struct block **block)
+                           paua_history_scratch *scratch, const struct sought *sought,
+                           struct block **block)
 {
     struct frame *key = NULL, *frame;
     paua_status status = PAUA_OK;
 
     if (stored->form == STORED_PLAIN) {
         scratch_lock(scratch);
-        status = frame_block(scratch, page->heap, data, stored->nbytes, &stored->head, block);
+        status =
+            frame_block(scratch, page->heap, data, stored->nbytes, &stored->head, sought, block);
         scratch_unlock(scratch);
         return status;
     }
@@ -112,7 +113,8 @@ static paua_status restore(struct page_file *file, const struct page *page,
     scratch_lock(scratch);
     frame = frame_adopt(scratch, page->heap, &stored->head, key, data, stored->nbytes);
     scratch_unlock(scratch);
-    status = frame == NULL ? PAUA_ENOMEM : frame_restore(scratch, frame, page_origin(page), block);
+    status = frame == NULL ? PAUA_ENOMEM
+                           : frame_restore(scratch, frame, page_origin(page), sought, block);
     frame_unref(frame);
     frame_unref(key);
     return status;
@@ -130,7 +132,8 @@ static bool block_is(const struct block *b, const struct page *page)
 }
 
 static paua_status load(const struct page_stored *at, const struct page *page,
-                        paua_history_scratch *scratch, struct block **block)
+                        paua_history_scratch *scratch, const struct sought *sought,
+                        struct block **block)
 {
     struct page_file *file = (struct page_file *)(void *)at->store;
     const uint8_t *data = NULL;
@@ -142,8 +145,9 @@ static paua_status load(const struct page_stored *at, const struct page *page,
     if (status == PAUA_OK &&
         (stored.head.hash != at->hash || (stored.form == STORED_ZSTD_KEYED) != (at->key_at != 0)))
         status = PAUA_ECORRUPT;
-    if (status == PAUA_OK) status = restore(file, page, &stored, data, at->key_at, scratch, &b);
-    if (status == PAUA_OK && !block_is(b, page)) status = PAUA_ECORRUPT;
+    if (status == PAUA_OK)
+        status = restore(file, page, &stored, data, at->key_at, scratch, sought, &b);
+    if (status == PAUA_OK && b != NULL && !block_is(b, page)) status = PAUA_ECORRUPT;
     mem_free(bytes);
     if (status == PAUA_OK)
         *block = b;
@@ -210,17 +214,18 @@ paua_status page_file_open(struct dir *dir, uint32_t history, uint64_t number, b
     return PAUA_OK;
 }
 
-paua_status page_file_make(struct dir *dir, uint32_t history, uint64_t number,
-                           struct page_file **file, paua_error *err)
+paua_status page_file_make(struct dir *dir, uint32_t history, const char *history_name,
+                           uint64_t number, struct page_file **file, paua_error *err)
 {
     struct file_header header = header_of(history, number);
-    uint8_t bytes[FILE_HEADER_NBYTES];
+    uint8_t bytes[PAGES_BEGIN];
     struct page_file *f = file_new(number);
     paua_status status;
 
     if (f == NULL) return error_set_nomem(err);
     f->writable = true;
     file_header_encode(&header, bytes);
+    page_name_encode(history_name, bytes + FILE_HEADER_NBYTES);
     status = dir_open_file(dir, f->name, DIR_REPLACE, &f->fd, err);
     if (status == PAUA_OK) {
         status = fd_pwrite(f->fd, f->name, bytes, sizeof bytes, 0, err);
@@ -234,4 +239,13 @@ paua_status page_file_make(struct dir *dir, uint32_t history, uint64_t number,
     }
     *file = f;
     return PAUA_OK;
+}
+
+paua_status page_file_history(const struct page_file *file, char name[PAUA_NAME_NBYTES_MAX + 1])
+{
+    uint8_t bytes[PAGE_NAME_NBYTES];
+    paua_status status =
+        fd_pread(file->fd, file->name, bytes, sizeof bytes, FILE_HEADER_NBYTES, NULL);
+
+    return status == PAUA_OK ? page_name_decode(bytes, name) : status;
 }

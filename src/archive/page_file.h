@@ -1,6 +1,7 @@
 /* page_file.h - a file of a history's sealed pages, as it is read; and one page at a time from it.
  *
  *   header   64 bytes, kind FILE_PAGES; its collection is the history's number
+ *   name     of the history (page_name.h)
  *   pages    one behind the other, as docs/FORMAT-HISTORY.md has them: a head, its bytes
  *
  * Where pages begin is in the catalogue's records of groups; what lies behind the length that is
@@ -10,10 +11,14 @@
 #ifndef PAUA_ARCHIVE_PAGE_FILE_H
 #define PAUA_ARCHIVE_PAGE_FILE_H
 
+#include "archive/page_name.h"
+#include "codec/filehead.h"
 #include "history/page.h"
 #include "history/stored.h"
 #include "store/dir.h"
 #include "store/file_writer.h"
+
+#define PAGES_BEGIN (FILE_HEADER_NBYTES + PAGE_NAME_NBYTES)
 
 struct page_file {
     struct page_store store; /* first */
@@ -31,9 +36,12 @@ struct page_file {
 paua_status page_file_open(struct dir *dir, uint32_t history, uint64_t number, bool writable,
                            struct page_file **file, paua_error *err);
 
-/* Makes an empty one, synced, and its name. */
-paua_status page_file_make(struct dir *dir, uint32_t history, uint64_t number,
-                           struct page_file **file, paua_error *err);
+/* Makes one without pages, PAGES_BEGIN bytes long and synced, and its entry in the directory. */
+paua_status page_file_make(struct dir *dir, uint32_t history, const char *history_name,
+                           uint64_t number, struct page_file **file, paua_error *err);
+
+/* The name of its history. PAUA_ECORRUPT, PAUA_EVERSION, PAUA_EIO. */
+paua_status page_file_history(const struct page_file *file, char name[PAUA_NAME_NBYTES_MAX + 1]);
 
 /* Reads a page's head and bytes; mem_free(*bytes). *data points behind the head. PAUA_ECORRUPT when
  * either is damaged. */

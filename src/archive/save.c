@@ -18,7 +18,6 @@
 #include "archive/archive.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "codec/filehead.h"
 #include "history/payload.h"
 
 #define WRITE_NBYTES 262144u
@@ -82,7 +81,8 @@ static paua_status next_file(struct archive_save *s, const struct page *page)
         status = error_set_nomem(s->err);
     if (status == PAUA_OK) status = s->opts->file_number(s->opts->arg, &number, s->err);
     if (status == PAUA_OK)
-        status = page_file_make(s->a->dir, s->record.history, number, &file, s->err);
+        status =
+            page_file_make(s->a->dir, s->record.history, s->record.name, number, &file, s->err);
     if (status != PAUA_OK) return status;
     s->files[s->file_count++] = (struct archive_file){.number = number,
                                                       .file = file,
@@ -90,9 +90,9 @@ static paua_status next_file(struct archive_save *s, const struct page *page)
                                                       .first_row = page->ordinal,
                                                       .first_time = page_first_time(page)};
     s->file = file;
-    s->out_at = FILE_HEADER_NBYTES;
+    s->out_at = PAGES_BEGIN;
     s->record.file = number;
-    s->record.file_nbytes = FILE_HEADER_NBYTES;
+    s->record.file_nbytes = PAGES_BEGIN;
     return PAUA_OK;
 }
 
@@ -108,7 +108,7 @@ static bool file_is_full(const struct archive_save *s, const struct page *page)
 
     if (s->file == NULL || file == NULL || file->number != s->file->number) return s->file == NULL;
     if (r->max_nbytes > 0 && r->max_nbytes / 8 < nbytes) nbytes = r->max_nbytes / 8;
-    if (r->file_nbytes >= nbytes && r->file_nbytes > FILE_HEADER_NBYTES) return true;
+    if (r->file_nbytes >= nbytes && r->file_nbytes > PAGES_BEGIN) return true;
     if (r->max_rows > 0 && page->ordinal - file->first_row >= r->max_rows / 4 &&
         page->ordinal - file->first_row >= HISTORY_GROUP_PAGES_MAX * (uint64_t)r->page_rows)
         return true;

@@ -23,7 +23,8 @@
 #define FIELD_NBYTES_MIN 39u
 #define CHUNK_NBYTES 40u
 #define ALIGNMENT 8u
-#define COLUMN_NBYTES_MAX (UINT64_C(1) << 56) /* sums stay far from overflow */
+#define VALUE_NBYTES_MAX (PAUA_VALUE_NBYTES_MAX + 1u) /* a mixed one's type is before it */
+#define COLUMN_NBYTES_MAX (UINT64_C(1) << 56)         /* sums stay far from overflow */
 
 static uint64_t aligned(uint64_t at) { return (at + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1); }
 
@@ -49,7 +50,7 @@ void column_chunk_lay(const struct column_chunk_record *chunk, uint32_t rows, ui
         break;
     case COLUMN_RECORD_UNREPEATED:
         layout->ends = aligned(at + chunk->nbytes);
-        layout->hashes = aligned(layout->ends + 4 * entries);
+        layout->hashes = aligned(layout->ends + column_end_nbytes(chunk->nbytes) * entries);
         at = layout->hashes + 4 * entries;
         break;
     }
@@ -60,7 +61,7 @@ uint64_t column_dictionary_lay(uint32_t count, uint64_t nbytes, uint64_t at, uin
                                uint64_t *bytes)
 {
     *ends = at;
-    *bytes = aligned(at + count * column_dictionary_end_nbytes(nbytes));
+    *bytes = aligned(at + count * column_end_nbytes(nbytes));
     return aligned(*bytes + nbytes);
 }
 
@@ -85,7 +86,7 @@ static bool chunk_valid(const struct column_chunk_record *c, uint32_t rows)
         return c->width == 0 && c->base == 1 && c->nulls < rows && !none;
     case COLUMN_RECORD_UNREPEATED:
         return c->width == 0 && c->base == 1 && c->least == 0 && c->most == UINT64_MAX &&
-               c->nbytes <= UINT32_MAX;
+               c->nbytes <= (uint64_t)rows * VALUE_NBYTES_MAX;
     }
     return false;
 }

@@ -6,8 +6,9 @@
  *   sparse      codes, places (u16 an entry)
  *   packed      codes
  *   raw         u64 keys; where there are NULLs, a bit a row
- *   unrepeated  the bytes, u32 ends, u32 hashes
- *   dictionary  ends (u32 a value, u64 where its bytes are more than 4 GiB), the bytes
+ *   unrepeated  the bytes, ends, u32 hashes
+ *   dictionary  ends, the bytes
+ * Ends are u32 a value, u64 where the bytes are 4 GiB or more.
  * What codes and keys mean is column/view.h's matter. */
 #ifndef PAUA_CODEC_COLUMN_RECORD_H
 #define PAUA_CODEC_COLUMN_RECORD_H
@@ -34,7 +35,7 @@ struct column_chunk_record {
     uint32_t nulls;
     uint64_t base;
     uint64_t least, most; /* least > most: 1 and 0 */
-    uint64_t nbytes;      /* unrepeated: of the bytes, below 2^32; else 0 */
+    uint64_t nbytes;      /* unrepeated: of the bytes; else 0 */
 };
 
 /* Where its arrays begin, from the beginning of the column. */
@@ -79,11 +80,8 @@ void column_chunk_lay(const struct column_chunk_record *chunk, uint32_t rows, ui
 /* The same for a dictionary: where ends and bytes begin; returns where it ends. */
 uint64_t column_dictionary_lay(uint32_t count, uint64_t nbytes, uint64_t at, uint64_t *ends,
                                uint64_t *bytes);
-/* Bytes of one of its ends: 4 or 8. */
-static inline size_t column_dictionary_end_nbytes(uint64_t nbytes)
-{
-    return nbytes > UINT32_MAX ? 8 : 4;
-}
+/* Bytes of one end of so many bytes: 4 or 8. */
+static inline size_t column_end_nbytes(uint64_t nbytes) { return nbytes > UINT32_MAX ? 8 : 4; }
 
 paua_status column_directory_encode(const struct column_directory *directory, struct writer *w);
 /* section_nbytes: what the columns take together. PAUA_OK, PAUA_ECORRUPT, PAUA_EVERSION or

@@ -28,10 +28,10 @@
 
 const char *file_kind_suffix(enum file_kind kind)
 {
-    static const char *const suffixes[] = {".f32",   ".f16",   ".heap",    ".keys",
-                                           ".codes", ".graph", ".columns", ".pages"};
+    static const char *const suffixes[] = {".f32",   ".f16",     ".heap",  ".keys",  ".codes",
+                                           ".graph", ".columns", ".pages", ".values"};
 
-    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_PAGES);
+    assert(kind >= FILE_VECTORS_F32 && kind <= FILE_VALUES);
     return suffixes[kind - FILE_VECTORS_F32];
 }
 
@@ -41,8 +41,9 @@ static bool header_valid(const struct file_header *header)
                                 : header->kind == FILE_VECTORS_F16 ? 2
                                                                    : 0;
 
-    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_PAGES) return false;
+    if (header->kind < FILE_VECTORS_F32 || header->kind > FILE_VALUES) return false;
     if (header->number < 1 || header->collection < 1) return false;
+    if (header->kind == FILE_VALUES) return header->row_nbytes == 0 && header->dim == 0;
     if (header->kind == FILE_HEAP || header->kind == FILE_KEYS || header->kind >= FILE_COLUMNS)
         return header->field == 0 && header->row_nbytes == 0 && header->dim == 0;
     if (header->field >= PAUA_VECTOR_FIELDS_MAX) return false;

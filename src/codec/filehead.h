@@ -31,10 +31,12 @@ enum file_kind {
     FILE_CODES = 5,
     FILE_GRAPH = 6,
     FILE_COLUMNS = 7,
-    FILE_PAGES = 8 /* of a history: no footer, see archive/page_file.h */
+    FILE_PAGES = 8, /* of a history: no footer, see archive/page_file.h */
+    FILE_VALUES = 9
 };
 
-/* ".f32", ".f16", ".heap", ".keys", ".codes", ".graph", ".columns", ".pages" */
+/* ".f32", ".f16", ".heap", ".keys", ".codes", ".graph", ".columns", ".pages",
+ * ".values" */
 const char *file_kind_suffix(enum file_kind kind);
 
 struct file_header {
@@ -42,7 +44,7 @@ struct file_header {
     uint32_t compat, read_compat, incompat;
     uint64_t number;
     uint32_t collection;
-    uint32_t field;
+    uint32_t field;      /* vectors, codes, graphs, values; otherwise 0 */
     uint32_t row_nbytes; /* vectors: bytes of a row; otherwise 0 */
     uint32_t dim;        /* vectors, codes and graphs: components; otherwise 0 */
 };
@@ -75,7 +77,13 @@ enum section_id {
     SECTION_COPIES = 23,
     /* columns: see column/column_file.h */
     SECTION_COLUMNS = 24,
-    SECTION_COLUMN_DIRECTORY = 25
+    SECTION_COLUMN_DIRECTORY = 25,
+    /* values: see index/value_index.h */
+    SECTION_VALUE_INDEX = 26,
+    SECTION_VALUE_ROWS = 27,
+    SECTION_VALUE_TOTALS = 28,
+    SECTION_VALUE_ENDS = 29,
+    SECTION_VALUE_SETS = 30
 };
 
 struct section {

@@ -10,7 +10,8 @@
  * member, and never the longer form. The decoder refuses all else.
  *
  * Decoding passes over the bytes twice, first to check all of them, then to build the bitmap, so
- * that nothing is allocated for a set that will be refused. Both forms are walked as runs.
+ * that nothing is allocated for a set that will be refused. Marking allocates nothing, and once is
+ * enough. Both forms are walked as runs.
  *
  * CRoaring allocates by itself and reports a failure only from some calls; the number of members
  * is compared at the end, to notice the others that return.
@@ -52,11 +53,7 @@ struct extremes {
 
 static size_t varint_nbytes(uint64_t value)
 {
-    size_t nbytes = 1;
-
-    for (; value >= 0x80; value >>= 7)
-        nbytes++;
-    return nbytes;
+    return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
 }
 
 static void count_run(struct extremes *e, struct run run)
@@ -139,14 +136,20 @@ paua_status rowset_encode(const roaring_bitmap_t *set, struct writer *w)
     return record_end(w);
 }
 
+static inline uint64_t next_varint(struct reader *r)
+{
+    if (r->at < r->end && *r->at < 0x80) return *r->at++;
+    return reader_varint(r);
+}
+
 static bool stored_next_run(struct walk *walk, uint64_t limit, struct run *run)
 {
     uint64_t gap, more, first;
 
     if (reader_left(&walk->runs) == 0) return false;
     walk->broken = true; /* until all of this run has been checked */
-    gap = reader_varint(&walk->runs);
-    more = reader_varint(&walk->runs);
+    gap = next_varint(&walk->runs);
+    more = next_varint(&walk->runs);
     if (walk->runs.short_read) return false;
     if (gap == 0 && walk->at > 0) return false;
     if (gap >= limit - walk->at) return false;
@@ -164,16 +167,30 @@ static bool bit_set(const struct walk *walk, uint64_t bit)
     return (walk->bits[bit / 8] >> bit % 8 & 1) != 0;
 }
 
+/* Bits from `bit` on, which is before the end: 64 less bit % 8 of them, zeros past the end. */
+static uint64_t bits_from(const struct walk *walk, uint64_t bit)
+{
+    uint64_t left = (walk->bit_count + 7) / 8 - bit / 8;
+
+    return bytes_get(walk->bits + bit / 8, left < 8 ? (size_t)left : 8) >> bit % 8;
+}
+
 static bool bits_next_run(struct walk *walk, struct run *run)
 {
-    uint64_t at = walk->at, first;
+    uint64_t at = walk->at, first, bits = 0;
 
-    while (at < walk->bit_count && !bit_set(walk, at))
-        at += at % 8 == 0 && walk->bits[at / 8] == 0 ? 8 : 1;
+    while (at < walk->bit_count && (bits = bits_from(walk, at)) == 0)
+        at += 64 - at % 8;
     if (at >= walk->bit_count) return false;
+    at += (uint64_t)__builtin_ctzll(bits);
     first = at;
-    while (at < walk->bit_count && bit_set(walk, at))
-        at++;
+    while (at < walk->bit_count) {
+        uint64_t known = 64 - at % 8, clear = ~bits_from(walk, at);
+        uint64_t members = clear == 0 ? 64 : (uint64_t)__builtin_ctzll(clear);
+
+        at += members;
+        if (members < known) break;
+    }
     walk->at = at;
     run->first = (uint32_t)(walk->bits_first + first);
     run->last = (uint32_t)(walk->bits_first + at - 1);
@@ -219,27 +236,33 @@ static bool walk_valid(struct walk walk, uint64_t limit, uint64_t *members)
     return shorter_form(&e) == walk.form;
 }
 
-paua_status rowset_decode(const void *bytes, size_t length, uint64_t limit, roaring_bitmap_t **set)
+/* Begins to walk a record, the runs of which have not been looked at. */
+static paua_status walk_open(struct walk *walk, const void *bytes, size_t length, uint64_t limit)
 {
-    roaring_bitmap_t *draft;
     struct reader r;
-    struct walk walk;
-    struct run run;
-    uint64_t members;
     enum form form;
     paua_status status = record_open(bytes, length, MAGIC, VERSION, &r);
 
+    if (status != PAUA_OK) return status;
+    form = (enum form)reader_u8(&r);
+    return !r.short_read && walk_begin(walk, form, r, limit) ? PAUA_OK : PAUA_ECORRUPT;
+}
+
+paua_status rowset_decode(const void *bytes, size_t length, uint64_t limit, roaring_bitmap_t **set)
+{
+    uint64_t below = limit < LIMIT_MAX ? limit : LIMIT_MAX, members;
+    roaring_bitmap_t *draft;
+    struct walk walk;
+    struct run run;
+    paua_status status = walk_open(&walk, bytes, length, below);
+
     assert(set != NULL);
     if (status != PAUA_OK) return status;
-    if (limit > LIMIT_MAX) limit = LIMIT_MAX;
-    form = (enum form)reader_u8(&r);
-    if (r.short_read || !walk_begin(&walk, form, r, limit)) return PAUA_ECORRUPT;
-    if (!walk_valid(walk, limit, &members)) return PAUA_ECORRUPT;
-
+    if (!walk_valid(walk, below, &members)) return PAUA_ECORRUPT;
     draft = roaring_bitmap_create();
     if (draft == NULL) return PAUA_ENOMEM;
     for (uint64_t added = 0; added < members; added += (uint64_t)run.last - run.first + 1) {
-        bool more = walk_next(&walk, limit, &run);
+        bool more = walk_next(&walk, below, &run);
 
         assert(more);
         (void)more;
@@ -250,5 +273,39 @@ paua_status rowset_decode(const void *bytes, size_t length, uint64_t limit, roar
         return PAUA_ENOMEM;
     }
     *set = draft;
+    return PAUA_OK;
+}
+
+static void mark_run(uint64_t *words, struct run run)
+{
+    uint64_t first = ~UINT64_C(0) << run.first % 64, last = ~UINT64_C(0) >> (63 - run.last % 64);
+    uint32_t at = run.first / 64, end = run.last / 64;
+
+    if (at == end) {
+        words[at] |= first & last;
+        return;
+    }
+    words[at] |= first;
+    memset(words + at + 1, 0xFF, (size_t)(end - at - 1) * sizeof words[0]);
+    words[end] |= last;
+}
+
+paua_status rowset_mark(const void *bytes, size_t length, uint64_t limit, uint64_t *words,
+                        uint64_t *members)
+{
+    uint64_t below = limit < LIMIT_MAX ? limit : LIMIT_MAX;
+    struct extremes e = {0};
+    struct walk walk;
+    struct run run;
+    paua_status status = walk_open(&walk, bytes, length, below);
+
+    assert(words != NULL && members != NULL);
+    if (status != PAUA_OK) return status;
+    while (walk_next(&walk, below, &run)) {
+        count_run(&e, run);
+        mark_run(words, run);
+    }
+    if (walk.broken || shorter_form(&e) != walk.form) return PAUA_ECORRUPT;
+    *members = e.members;
     return PAUA_OK;
 }

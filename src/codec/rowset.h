@@ -18,4 +18,10 @@ paua_status rowset_encode(const roaring_bitmap_t *set, struct writer *w);
  * owned by the caller (roaring_bitmap_free). PAUA_ECORRUPT, PAUA_EVERSION, PAUA_ENOMEM. */
 paua_status rowset_decode(const void *bytes, size_t length, uint64_t limit, roaring_bitmap_t **set);
 
+/* The same into a plain bitmap: sets bit r of word r / 64 for each member r, and leaves the others
+ * as they are; *members: how many there are. One pass over the bytes, and no allocation; on failure
+ * (PAUA_ECORRUPT, PAUA_EVERSION) some bits below the limit may have been set. */
+paua_status rowset_mark(const void *bytes, size_t length, uint64_t limit, uint64_t *words,
+                        uint64_t *members);
+
 #endif

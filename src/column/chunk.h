@@ -46,6 +46,12 @@ static inline bool raw_present(const struct column_chunk *chunk, uint32_t at)
     return chunk->places == NULL || packed_bit(chunk->places, at);
 }
 
+/* The first entry of a sparse chunk that is not before row `at`. */
+uint32_t sparse_entry(const struct column_chunk *chunk, uint32_t at);
+
+/* The cell of a key, or of a code. */
+void cell_of_key(const struct column_view *view, uint64_t key, struct cell *cell);
+
 /* Key or code of a row of any chunk but an unrepeated one; false: NULL. */
 bool chunk_key(const struct column_chunk *chunk, uint32_t at, uint64_t *key);
 

@@ -6,7 +6,12 @@
  * bytes, a length, a place and a hash. Each chunk begins anew with the dictionary, so that a column
  * whose nature changes is not held to its beginning.
  *
- * Invariants  Codes above a chunk's first_code are used by that chunk and later ones only.
+ * Rows that are put together have all their codes looked up first, which lets the processor work
+ * on several at once. Rows that are taken back take along the codes that no other row has, and,
+ * back to a mark, their bytes in the pool.
+ *
+ * Invariants  Codes above a chunk's first_code are used by that chunk and later ones only. What
+ *             rows below marked_rows need is in the pool as it was marked.
  * Cost        A byte string: one hash and, mostly, one comparison. */
 #include "column/column.h"
 
@@ -16,6 +21,7 @@
 #include "base/memory.h"
 #include "column/growing.h"
 
+#define TOGETHER_ROWS 256u    /* whose codes are looked up before they are put */
 #define REPEAT_ROWS_MIN 4096u /* from so many values on it is asked whether they repeat */
 
 struct column {
@@ -28,6 +34,8 @@ struct column {
     uint32_t chunk_count;
     struct pool pool;
     struct dictionary dictionary;
+    uint32_t marked_rows;
+    struct pool_mark mark; /* what the rows below marked_rows need is in it */
 };
 
 struct column *column_new(uint32_t type)
@@ -140,6 +148,78 @@ paua_status column_put(struct column *column, uint32_t row, const struct cell *c
     return PAUA_OK;
 }
 
+/* Puts rows as long as their values are known ones, and there is little to think about: how many
+ * those were. */
+static uint32_t put_known(struct column *column, uint32_t row, const struct cell *cells, uint32_t n)
+{
+    uint32_t index = row / COLUMN_CHUNK_ROWS, at = row % COLUMN_CHUNK_ROWS;
+    uint32_t codes[TOGETHER_ROWS];
+    struct growing g;
+
+    if (column->numbers || index >= column->chunk_count) return 0;
+    g = growing_at(column, index);
+    if (g.chunk->kind != CHUNK_PACKED) return 0;
+    if (n > TOGETHER_ROWS) n = TOGETHER_ROWS;
+    if (n > COLUMN_CHUNK_ROWS - at) n = COLUMN_CHUNK_ROWS - at;
+    n = dictionary_find_many(&column->dictionary, cells, n, code_max(g.chunk->width), codes);
+    if (n == 0 || !growing_add_codes(g, at, codes, n)) return 0;
+    column->rows = row + n;
+    return n;
+}
+
+paua_status column_put_rows(struct column *column, uint32_t first, const struct cell *cells,
+                            uint32_t n)
+{
+    uint32_t before = column->rows;
+
+    assert(first >= before && n < UINT32_MAX - first);
+    for (uint32_t done = 0, known; done < n; done += known) {
+        known = 1;
+        if (!cells[done].present) continue;
+        known = put_known(column, first + done, cells + done, n - done);
+        if (known > 0) continue;
+        if (column_put(column, first + done, &cells[done]) != PAUA_OK) {
+            column_truncate(column, before);
+            return PAUA_ENOMEM;
+        }
+        known = 1;
+    }
+    if (n > 0) column->rows = first + n;
+    return PAUA_OK;
+}
+
+void column_mark(struct column *column)
+{
+    column->marked_rows = column->rows;
+    column->mark = pool_mark(&column->pool);
+}
+
+/* The largest code that is in use. Codes come by arrival, so that those above are of rows that are
+ * gone. */
+static uint32_t last_code(const struct column *column)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < column->chunk_count; i++) {
+        const struct column_chunk *chunk = &column->chunks[i];
+
+        if (chunk->kind != CHUNK_UNREPEATED && chunk->most > last) last = chunk->most;
+    }
+    return (uint32_t)last;
+}
+
+static void forget_bytes(struct column *column)
+{
+    uint32_t last = last_code(column);
+
+    dictionary_rewind(&column->dictionary, last);
+    for (uint32_t i = 0; i < column->chunk_count; i++)
+        if (column->memory[i].first_code > last) column->memory[i].first_code = last;
+    if (column->rows > column->marked_rows) return;
+    pool_rewind(&column->pool, column->mark);
+    column->marked_rows = column->rows;
+}
+
 void column_truncate(struct column *column, uint32_t rows)
 {
     uint32_t left = (uint32_t)(((uint64_t)rows + COLUMN_CHUNK_ROWS - 1) / COLUMN_CHUNK_ROWS);
@@ -150,6 +230,7 @@ void column_truncate(struct column *column, uint32_t rows)
     if (column->chunk_count > 0 && column->chunk_count == left)
         growing_truncate(growing_at(column, left - 1), rows - (left - 1) * COLUMN_CHUNK_ROWS);
     column->rows = rows;
+    if (!column->numbers) forget_bytes(column);
 }
 
 void column_look(const struct column *column, struct column_view *view)

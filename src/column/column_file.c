@@ -237,7 +237,8 @@ static bool lay_chunk(const struct column_chunk_record *record, uint32_t rows,
         chunk->bytes = column + layout.bytes;
         chunk->ends = column + layout.ends;
         chunk->hashes = column + layout.hashes;
-        return ends_valid(chunk->ends, 4, rows, record->nbytes);
+        chunk->end_nbytes = (uint32_t)column_end_nbytes(record->nbytes);
+        return ends_valid(chunk->ends, chunk->end_nbytes, rows, record->nbytes);
     }
     chunk->codes = column + layout.codes;
     if (chunk->kind == CHUNK_SPARSE) chunk->entries = rows - record->nulls;
@@ -259,7 +260,7 @@ static const char *lay(const struct column_file *file, const struct column_field
     column_dictionary_lay(field->dictionary_count, field->dictionary_nbytes, at, &ends, &bytes);
     o->ends = column + ends;
     o->bytes = column + bytes;
-    o->end_nbytes = column_dictionary_end_nbytes(field->dictionary_nbytes);
+    o->end_nbytes = column_end_nbytes(field->dictionary_nbytes);
     o->view = (struct column_view){
         .type = field->type, .rows = rows, .chunk_count = count, .chunks = o->chunks};
     o->view.dictionary = (struct dictionary_view){

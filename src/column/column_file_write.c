@@ -200,7 +200,8 @@ static paua_status put_unrepeated(struct column_writer *w, const struct column_s
                                   uint32_t first, uint32_t rows, struct column_chunk_record *chunk,
                                   paua_error *err)
 {
-    uint8_t *ends = (uint8_t *)w->keys;
+    uint8_t *ends = (uint8_t *)w->keys; /* narrower, if they are, behind what is still read */
+    size_t width;
     paua_status status;
 
     *chunk = (struct column_chunk_record){
@@ -213,20 +214,18 @@ static paua_status put_unrepeated(struct column_writer *w, const struct column_s
         if (status == PAUA_OK && cell.present) {
             hash = value_hash(cell.data, cell.nbytes);
             chunk->nbytes += cell.nbytes;
-            if (chunk->nbytes > UINT32_MAX)
-                return error_set(err, PAUA_ENOTSUP,
-                                 "a field has more than 4 GiB in %u rows; keep such values as "
-                                 "documents",
-                                 COLUMN_CHUNK_ROWS);
             if (cell.nbytes > 0) status = file_writer_append(w->file, cell.data, cell.nbytes, err);
         }
         if (status != PAUA_OK) return status;
         chunk->nulls += !cell.present;
-        bytes_put(ends + 4 * (size_t)at, chunk->nbytes, 4);
+        w->keys[at] = chunk->nbytes;
         bytes_put(w->out + 4 * (size_t)at, hash, 4);
     }
+    width = column_end_nbytes(chunk->nbytes);
+    for (uint32_t at = 0; at < rows; at++)
+        bytes_put(ends + width * at, w->keys[at], width);
     status = append(w, NULL, 0, err);
-    if (status == PAUA_OK) status = append(w, ends, 4 * (size_t)rows, err);
+    if (status == PAUA_OK) status = append(w, ends, width * rows, err);
     if (status == PAUA_OK) status = append(w, w->out, 4 * (size_t)rows, err);
     return status;
 }
@@ -245,7 +244,7 @@ static paua_status put_dictionary(struct column_writer *w, const struct sealed_v
         field->dictionary_nbytes += nbytes;
     }
     field->dictionary_count = d.count;
-    width = column_dictionary_end_nbytes(field->dictionary_nbytes);
+    width = column_end_nbytes(field->dictionary_nbytes);
     for (uint32_t i = 0; i < d.count && status == PAUA_OK; i++) {
         uint8_t stored[8];
 

@@ -138,6 +138,21 @@ uint32_t dictionary_find(const struct dictionary *d, const uint8_t *data, size_t
     return d->slot_count > 0 ? *slot_of(d, data, nbytes) : 0;
 }
 
+uint32_t dictionary_find_many(const struct dictionary *d, const struct cell *values, uint32_t n,
+                              uint32_t code_most, uint32_t *codes)
+{
+    uint32_t i;
+
+    if (d->slot_count == 0) return 0;
+    for (i = 0; i < n; i++) {
+        codes[i] = 0;
+        if (!values[i].present) continue;
+        codes[i] = *slot_of(d, values[i].data, values[i].nbytes);
+        if (codes[i] == 0 || codes[i] > code_most) break;
+    }
+    return i;
+}
+
 void dictionary_rewind(struct dictionary *d, uint32_t count)
 {
     if (count == 0) {

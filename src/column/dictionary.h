@@ -18,6 +18,10 @@ struct dictionary {
 uint32_t dictionary_intern(struct dictionary *d, const uint8_t *data, size_t nbytes);
 /* The code of a value, or 0. */
 uint32_t dictionary_find(const struct dictionary *d, const uint8_t *data, size_t nbytes);
+/* The codes of n values (0: absent), up to the first that is new or has one above code_most: how
+ * many there are. */
+uint32_t dictionary_find_many(const struct dictionary *d, const struct cell *values, uint32_t n,
+                              uint32_t code_most, uint32_t *codes);
 /* Forgets codes above `count` (the pool keeps their bytes). */
 void dictionary_rewind(struct dictionary *d, uint32_t count);
 struct dictionary_view dictionary_look(const struct dictionary *d);

@@ -259,6 +259,55 @@ bool growing_add(struct growing g, uint32_t at, uint64_t key)
     return c->kind == CHUNK_PACKED ? packed_add(g, at, key) : raw_add(g, at, key);
 }
 
+/* With a constant width the compiler leaves little of packed_set(). */
+static inline __attribute__((always_inline)) void
+put_codes(uint8_t *bytes, uint32_t width, uint32_t at, const uint32_t *codes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        packed_set(bytes, width, (size_t)at + i, codes[i]);
+}
+
+/* The most usual width: two codes a byte. */
+static void put_halves(uint8_t *bytes, uint32_t at, const uint32_t *codes, uint32_t n)
+{
+    uint32_t i = at % 2;
+
+    if (i > 0) packed_set(bytes, 4, at, codes[0]);
+    for (; i + 1 < n; i += 2)
+        bytes[(at + i) / 2] = (uint8_t)(codes[i] | codes[i + 1] << 4);
+    if (i < n) packed_set(bytes, 4, (size_t)at + i, codes[i]);
+}
+
+bool growing_add_codes(struct growing g, uint32_t at, const uint32_t *codes, uint32_t n)
+{
+    struct column_chunk *c = g.chunk;
+    uint32_t nulls = at - c->rows, less = UINT32_MAX, most = 0; /* less: the least, less 1 */
+    uint8_t *bytes;
+
+    assert(n > 0 && c->kind == CHUNK_PACKED && !g.numbers && at >= c->rows);
+    if (!block_grow(&g.memory->codes, codes_nbytes((size_t)at + n, c->width))) return false;
+    bytes = g.memory->codes.bytes;
+    if (c->width == 4)
+        put_halves(bytes, at, codes, n);
+    else if (c->width == 8)
+        put_codes(bytes, 8, at, codes, n);
+    else
+        put_codes(bytes, c->width, at, codes, n);
+    for (uint32_t i = 0; i < n; i++) {
+        nulls += codes[i] == 0;
+        less = codes[i] - 1 < less ? codes[i] - 1 : less;
+        most = codes[i] > most ? codes[i] : most;
+    }
+    if (most > 0) {
+        zone_add(c, (uint64_t)less + 1);
+        zone_add(c, most);
+    }
+    c->nulls += nulls;
+    c->rows = at + n;
+    borrow(g);
+    return true;
+}
+
 bool growing_add_unrepeated(struct growing g, uint32_t at, uint32_t place, uint32_t hash)
 {
     assert(at >= g.chunk->rows && g.chunk->kind == CHUNK_UNREPEATED && hash != 0);

@@ -44,6 +44,8 @@ static inline bool growing_add_quickly(struct column_chunk *chunk, struct chunk_
     if (key > chunk->most) chunk->most = key;
     return true;
 }
+/* The same for rows from `at` on of a packed chunk of byte strings whose codes (0: NULL) fit. */
+bool growing_add_codes(struct growing g, uint32_t at, const uint32_t *codes, uint32_t n);
 /* The same for an unrepeated chunk. */
 bool growing_add_unrepeated(struct growing g, uint32_t at, uint32_t place, uint32_t hash);
 /* Makes a packed chunk of codes unrepeated. */

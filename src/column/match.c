@@ -126,7 +126,7 @@ static paua_status match_chunks(struct matching *m, uint32_t rows, uint64_t *bit
     return PAUA_OK;
 }
 
-static void match_patches(const struct patches *patches, uint32_t field,
+void column_match_patches(const struct patches *patches, uint32_t field,
                           const struct column_test *test, uint32_t rows, uint64_t *bitmap)
 {
     uint32_t count = patches_field_count(patches, field);
@@ -153,6 +153,6 @@ paua_status column_match(const struct column_view *view, const struct patches *p
         match_nulls(test, 0, rows, bitmap);
     else
         status = match_chunks(&m, rows, bitmap);
-    if (status == PAUA_OK && patches != NULL) match_patches(patches, field, test, rows, bitmap);
+    if (status == PAUA_OK) column_match_patches(patches, field, test, rows, bitmap);
     return status;
 }

@@ -53,4 +53,8 @@ paua_status column_match(const struct column_view *view, const struct patches *p
                          uint32_t field, const struct column_test *test, uint32_t rows,
                          uint64_t *bitmap, struct match_scratch *scratch);
 
+/* The same for patched rows alone: their bits become what their new values say. */
+void column_match_patches(const struct patches *patches, uint32_t field,
+                          const struct column_test *test, uint32_t rows, uint64_t *bitmap);
+
 #endif

@@ -19,6 +19,8 @@ struct change {
     uint32_t field, row;
     uint32_t hidden; /* the change before it of the same field and row, or NOTHING */
     struct cell cell;
+    uint8_t *bytes; /* of the arena: where the cell's are */
+    size_t room;
 };
 
 struct patch_edit {
@@ -86,23 +88,46 @@ static bool room_make(struct patch_edit *edit)
     return true;
 }
 
+/* Gives a change its cell, in the room that it has if that is enough. */
+static bool cell_keep(struct patch_edit *edit, struct change *change, const struct cell *cell)
+{
+    assert(!cell->present || cell->data != NULL || cell->nbytes == 0);
+    if (cell->present && cell->data != NULL) {
+        if (change->bytes == NULL || change->room < cell->nbytes) {
+            uint8_t *bytes = arena_alloc(&edit->bytes, cell->nbytes);
+
+            if (bytes == NULL) return false;
+            change->bytes = bytes;
+            change->room = cell->nbytes;
+        }
+        if (cell->nbytes > 0) memcpy(change->bytes, cell->data, cell->nbytes);
+    }
+    change->cell = *cell;
+    if (cell->data != NULL) change->cell.data = change->bytes;
+    return true;
+}
+
 paua_status patch_edit_put(struct patch_edit *edit, uint32_t field, uint32_t row,
                            const struct cell *cell)
 {
-    struct cell copy = *cell;
+    struct change change = {.field = field, .row = row};
     uint32_t *slot;
 
-    assert(!cell->present || cell->data != NULL || cell->nbytes == 0);
-    if (!room_make(edit)) return PAUA_ENOMEM;
-    if (cell->present && cell->data != NULL) {
-        copy.data = arena_copy(&edit->bytes, cell->data, cell->nbytes);
-        if (copy.data == NULL) return PAUA_ENOMEM;
-    }
+    if (!room_make(edit) || !cell_keep(edit, &change, cell)) return PAUA_ENOMEM;
     slot = slot_of(edit, field, row);
-    edit->changes[edit->count] =
-        (struct change){.field = field, .row = row, .hidden = *slot, .cell = copy};
+    change.hidden = *slot;
+    edit->changes[edit->count] = change;
     *slot = (uint32_t)edit->count++;
     return PAUA_OK;
+}
+
+paua_status patch_edit_replace(struct patch_edit *edit, uint32_t field, uint32_t row,
+                               const struct cell *cell)
+{
+    uint32_t last = edit->slot_count > 0 ? *slot_of(edit, field, row) : NOTHING;
+
+    if (last == NOTHING) return patch_edit_put(edit, field, row, cell);
+    return cell_keep(edit, &edit->changes[last], cell) ? PAUA_OK : PAUA_ENOMEM;
 }
 
 void patch_edit_undo(struct patch_edit *edit, size_t count)

@@ -19,6 +19,10 @@ struct patch_edit *patch_edit_begin(struct patches *base); /* borrows base; NULL
 /* PAUA_OK or PAUA_ENOMEM. The bytes are copied. */
 paua_status patch_edit_put(struct patch_edit *edit, uint32_t field, uint32_t row,
                            const struct cell *cell);
+/* The same in place of the last change of the row and field, which cannot be taken back: many
+ * changes of the same rows take no more memory than one of each. */
+paua_status patch_edit_replace(struct patch_edit *edit, uint32_t field, uint32_t row,
+                               const struct cell *cell);
 /* Number of changes so far, and going back to an earlier number. */
 size_t patch_edit_count(const struct patch_edit *edit);
 void patch_edit_undo(struct patch_edit *edit, size_t count);

@@ -1,8 +1,10 @@
 /* sealing.c - the first pass over byte strings that are being sealed.
  *
- * A chunk whose values mostly came new with it (more than half of 4,096 or more, or of 16 MiB or
- * more) is to be unrepeated, and what it brought is forgotten at once: so no more is held than the
- * values of chunks that repeat, and a few thousand others. */
+ * A chunk whose values mostly came new with it (more than half of 4,096 or more) is to be
+ * unrepeated, and what it brought is forgotten: so no more is held than the values of chunks that
+ * repeat, and those of one chunk. That is judged when the chunk is complete, since the first
+ * thousands of rows may well show each of some thousand values for the first time; but before it
+ * has brought more than 16 MiB. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,28 +22,27 @@ struct chunk_so_far {
     uint32_t present;
 };
 
-static bool repeats(const struct sealed_values *v, const struct chunk_so_far *chunk)
+static void judge(struct sealed_values *v, const struct chunk_so_far *chunk, bool complete,
+                  bool *unrepeated)
 {
     uint64_t brought = v->dictionary.count - chunk->first_code;
-    bool judged = chunk->present >= REPEAT_ROWS_MIN ||
-                  v->pool.nbytes - chunk->mark.nbytes >= REPEAT_NBYTES_MIN;
+    bool large = v->pool.nbytes - chunk->mark.nbytes >= REPEAT_NBYTES_MIN;
 
-    return !judged || brought * 2 <= chunk->present;
+    if (*unrepeated || brought * 2 <= chunk->present) return;
+    if (!large && !(complete && chunk->present >= REPEAT_ROWS_MIN)) return;
+    *unrepeated = true;
+    dictionary_rewind(&v->dictionary, chunk->first_code);
+    pool_rewind(&v->pool, chunk->mark);
 }
 
 static paua_status take_row(struct sealed_values *v, struct chunk_so_far *chunk, bool *unrepeated,
                             const struct cell *cell, paua_error *err)
 {
-    uint32_t known = v->dictionary.count;
-
     if (!cell->present || *unrepeated) return PAUA_OK;
     if (dictionary_intern(&v->dictionary, cell->data, cell->nbytes) == 0)
         return error_set_nomem(err);
     chunk->present++;
-    if (v->dictionary.count == known || repeats(v, chunk)) return PAUA_OK;
-    *unrepeated = true;
-    dictionary_rewind(&v->dictionary, chunk->first_code);
-    pool_rewind(&v->pool, chunk->mark);
+    judge(v, chunk, false, unrepeated);
     return PAUA_OK;
 }
 
@@ -51,6 +52,7 @@ static paua_status collect(struct sealed_values *v, const struct column_source *
     struct chunk_so_far chunk = {0};
 
     for (uint32_t row = 0; row < source->rows; row++) {
+        bool *unrepeated = &v->unrepeated[row / COLUMN_CHUNK_ROWS];
         struct cell cell;
         paua_status status;
 
@@ -58,9 +60,10 @@ static paua_status collect(struct sealed_values *v, const struct column_source *
             chunk = (struct chunk_so_far){.first_code = v->dictionary.count,
                                           .mark = pool_mark(&v->pool)};
         status = source->next(source->arg, row, &cell, err);
-        if (status == PAUA_OK)
-            status = take_row(v, &chunk, &v->unrepeated[row / COLUMN_CHUNK_ROWS], &cell, err);
+        if (status == PAUA_OK) status = take_row(v, &chunk, unrepeated, &cell, err);
         if (status != PAUA_OK) return status;
+        if (row % COLUMN_CHUNK_ROWS == COLUMN_CHUNK_ROWS - 1 || row == source->rows - 1)
+            judge(v, &chunk, true, unrepeated);
     }
     return PAUA_OK;
 }

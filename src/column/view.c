@@ -13,10 +13,8 @@
 #include "column/chunk.h"
 #include "column/pool.h"
 
-#define VALUE_ROWS 128u  /* rows whose cells are made before their values */
-#define STEP 256u        /* rows at a time */
-#define VALUES_MAX 256u  /* a small dictionary */
-#define SMALL_VALUES 64u /* a smaller one */
+#define STEP 256u       /* rows at a time */
+#define VALUES_MAX 256u /* a small dictionary */
 
 uint32_t value_hash(const uint8_t *data, size_t nbytes)
 {
@@ -32,7 +30,7 @@ uint32_t width_for(uint64_t span)
     return 0;
 }
 
-static bool sparse_find(const struct column_chunk *chunk, uint32_t at, uint32_t *index)
+uint32_t sparse_entry(const struct column_chunk *chunk, uint32_t at)
 {
     uint32_t first = 0, end = chunk->entries;
 
@@ -44,8 +42,7 @@ static bool sparse_find(const struct column_chunk *chunk, uint32_t at, uint32_t 
         else
             end = middle;
     }
-    *index = first;
-    return first < chunk->entries && sparse_place(chunk, first) == at;
+    return first;
 }
 
 bool chunk_key(const struct column_chunk *chunk, uint32_t at, uint64_t *key)
@@ -56,7 +53,8 @@ bool chunk_key(const struct column_chunk *chunk, uint32_t at, uint64_t *key)
     if (at >= chunk->rows) return false;
     switch (chunk->kind) {
     case CHUNK_SPARSE:
-        if (!sparse_find(chunk, at, &index)) return false;
+        index = sparse_entry(chunk, at);
+        if (index == chunk->entries || sparse_place(chunk, index) != at) return false;
         *key = sparse_key(chunk, index);
         return true;
     case CHUNK_PACKED:
@@ -72,22 +70,27 @@ bool chunk_key(const struct column_chunk *chunk, uint32_t at, uint64_t *key)
     }
 }
 
+static uint64_t end_of(const struct column_chunk *chunk, uint32_t at)
+{
+    return chunk->end_nbytes == 8 ? packed_load64(chunk->ends + 8 * (size_t)at)
+                                  : packed_load32(chunk->ends + 4 * (size_t)at);
+}
+
 void chunk_bytes(const struct column_view *view, const struct column_chunk *chunk, uint32_t at,
                  const uint8_t **data, size_t *nbytes)
 {
-    uint32_t end = packed_load32(chunk->ends + 4 * (size_t)at), begin = 0;
+    uint64_t begin;
 
     if (chunk->bytes == NULL) {
-        pool_value(view->blocks, end, data, nbytes);
+        pool_value(view->blocks, packed_load32(chunk->ends + 4 * (size_t)at), data, nbytes);
         return;
     }
-    if (at > 0) begin = packed_load32(chunk->ends + 4 * (size_t)(at - 1));
+    begin = at > 0 ? end_of(chunk, at - 1) : 0;
     *data = chunk->bytes + begin;
-    *nbytes = end - begin;
+    *nbytes = (size_t)(end_of(chunk, at) - begin);
 }
 
-/* The cell of a key or code that is present. */
-static void cell_of(const struct column_view *view, uint64_t key, struct cell *cell)
+void cell_of_key(const struct column_view *view, uint64_t key, struct cell *cell)
 {
     const struct dictionary_view *d = &view->dictionary;
 
@@ -118,7 +121,7 @@ void column_cell(const struct column_view *view, uint32_t row, struct cell *cell
     else if (chunk->kind == CHUNK_UNREPEATED)
         unrepeated_cell(view, chunk, at, cell);
     else if (chunk_key(chunk, at, &key))
-        cell_of(view, key, cell);
+        cell_of_key(view, key, cell);
     else
         *cell = (struct cell){0};
 }
@@ -147,7 +150,7 @@ static void packed_by_table(const struct column_view *view, const struct column_
 
     values[0] = (struct cell){0};
     for (uint32_t i = 0; i < view->dictionary.count; i++)
-        cell_of(view, i + 1, &values[i + 1]);
+        cell_of_key(view, i + 1, &values[i + 1]);
     switch (chunk->width) {
     case 1:
         copy_values(chunk->codes, 1, first, n, values, cells);
@@ -184,7 +187,7 @@ static void packed_cells(const struct column_view *view, const struct column_chu
             if (codes[i] == 0)
                 cells[done + i] = (struct cell){0};
             else
-                cell_of(view, chunk->base + codes[i] - 1, &cells[done + i]);
+                cell_of_key(view, chunk->base + codes[i] - 1, &cells[done + i]);
         }
     }
 }
@@ -192,12 +195,11 @@ static void packed_cells(const struct column_view *view, const struct column_chu
 static void sparse_cells(const struct column_view *view, const struct column_chunk *chunk,
                          uint32_t first, uint32_t n, struct cell *cells)
 {
-    uint32_t index;
+    uint32_t index = sparse_entry(chunk, first);
 
     memset(cells, 0, n * sizeof cells[0]);
-    sparse_find(chunk, first, &index);
     for (; index < chunk->entries && sparse_place(chunk, index) < first + n; index++)
-        cell_of(view, sparse_key(chunk, index), &cells[sparse_place(chunk, index) - first]);
+        cell_of_key(view, sparse_key(chunk, index), &cells[sparse_place(chunk, index) - first]);
 }
 
 static void chunk_cells(const struct column_view *view, const struct column_chunk *chunk,
@@ -207,7 +209,7 @@ static void chunk_cells(const struct column_view *view, const struct column_chun
 
     switch (chunk->kind) {
     case CHUNK_CONSTANT:
-        if (chunk->least <= chunk->most) cell_of(view, chunk->least, &cell);
+        if (chunk->least <= chunk->most) cell_of_key(view, chunk->least, &cell);
         for (uint32_t i = 0; i < n; i++)
             cells[i] = cell;
         return;
@@ -248,71 +250,5 @@ void column_cells(const struct column_view *view, uint32_t first, uint32_t n, st
         first += step;
         cells += step;
         n -= step;
-    }
-}
-
-/* With a constant width, as copy_values(). */
-static inline __attribute__((always_inline)) void spread_values(const uint8_t *codes,
-                                                                uint32_t width, uint32_t first,
-                                                                uint32_t n, const paua_value *from,
-                                                                paua_value *values, size_t stride)
-{
-    for (uint32_t i = 0; i < n; i++)
-        values[i * stride] = from[packed_get(codes, width, first + i)];
-}
-
-/* The most usual width: two codes a byte. */
-static void spread_halves(const uint8_t *codes, uint32_t n, const paua_value *from,
-                          paua_value *values, size_t stride)
-{
-    for (uint32_t i = 0; i + 1 < n; i += 2, values += 2 * stride) {
-        uint8_t both = codes[i / 2];
-
-        values[0] = from[both & 15];
-        values[stride] = from[both >> 4];
-    }
-    if (n % 2 != 0) values[0] = from[codes[n / 2] & 15];
-}
-
-/* Values of a packed chunk with a small dictionary; false: it is none. */
-static bool values_by_table(const struct column_view *view, uint32_t first, uint32_t n,
-                            paua_value *values, size_t stride)
-{
-    uint32_t index = first / COLUMN_CHUNK_ROWS, at = first % COLUMN_CHUNK_ROWS;
-    const struct column_chunk *chunk = &view->chunks[index];
-    uint32_t count = view->dictionary.count;
-    paua_value table[SMALL_VALUES + 1];
-
-    if (index >= view->chunk_count || chunk->kind != CHUNK_PACKED || n > chunk->rows ||
-        at > chunk->rows - n || type_is_number(view->type) || count > SMALL_VALUES)
-        return false;
-    table[0] = (paua_value){.type = PAUA_TYPE_NULL};
-    for (uint32_t i = 0; i < count; i++) {
-        struct cell cell;
-
-        cell_of(view, i + 1, &cell);
-        table[i + 1] = value_of_cell(view->type, &cell);
-    }
-    if (chunk->width == 4 && at % 2 == 0)
-        spread_halves(chunk->codes + at / 2, n, table, values, stride);
-    else if (chunk->width == 2)
-        spread_values(chunk->codes, 2, at, n, table, values, stride);
-    else
-        spread_values(chunk->codes, chunk->width, at, n, table, values, stride);
-    return true;
-}
-
-void column_values(const struct column_view *view, uint32_t first, uint32_t n, paua_value *values,
-                   size_t stride)
-{
-    struct cell cells[VALUE_ROWS];
-
-    if (n >= SMALL_VALUES && values_by_table(view, first, n, values, stride)) return;
-    for (uint32_t done = 0; done < n; done += VALUE_ROWS) {
-        uint32_t step = n - done < VALUE_ROWS ? n - done : VALUE_ROWS;
-
-        column_cells(view, first + done, step, cells);
-        for (uint32_t i = 0; i < step; i++)
-            values[(done + i) * stride] = value_of_cell(view->type, &cells[i]);
     }
 }

@@ -34,7 +34,8 @@ struct column_chunk {
                               (0, UINT64_MAX) */
     const uint8_t *codes;  /* packed and sparse; raw: the keys, little-endian */
     const uint8_t *places; /* sparse: u16 positions; raw: presence, 8 rows a byte (NULL: all) */
-    const uint8_t *ends;   /* unrepeated: u32 a row, where its bytes end; or its place in a pool */
+    const uint8_t *ends;   /* unrepeated: a row's bytes end there; or its u32 place in a pool */
+    uint32_t end_nbytes;   /* of each end: 4 or 8 */
     const uint8_t *hashes; /* unrepeated: u32 a row, value_hash(); 0: NULL */
     const uint8_t *bytes;  /* unrepeated; NULL: they are in the view's pool */
 };
@@ -72,10 +73,5 @@ const char *column_validate(const struct column_view *view);
 
 /* The values of rows first .. first + n - 1. */
 void column_cells(const struct column_view *view, uint32_t first, uint32_t n, struct cell *cells);
-
-/* The same as values, `stride` values apart: a column of records that are filled column by column.
- * A few hundred rows at a time is best. Borrowed as cells are. */
-void column_values(const struct column_view *view, uint32_t first, uint32_t n, paua_value *values,
-                   size_t stride);
 
 #endif

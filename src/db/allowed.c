@@ -1,5 +1,6 @@
 /* allowed.c - see allowed.h. A filter that lets every live row pass is no restriction, so that it
- * costs no more than having run it. */
+ * costs no more than having run it. What a filter finds stays bits, which is all that a walk asks
+ * for; a list of rows is made only for plans that go through it. */
 #include "db/allowed.h"
 
 #include <stdlib.h>
@@ -73,16 +74,39 @@ static uint64_t live_rows(const struct view *view, uint32_t source)
     return deleted == NULL ? rows : rows - roaring_bitmap_get_cardinality(deleted);
 }
 
-/* The positions of a bitmap's rows. */
-static bool rows_list(struct allowed *allowed, uint64_t count)
+bool allowed_list(struct allowed *allowed)
 {
-    if (mem_grow((void **)&allowed->rows, &allowed->capacity, (size_t)count,
+    size_t listed = 0;
+
+    if (mem_grow((void **)&allowed->rows, &allowed->capacity, allowed->count,
                  sizeof allowed->rows[0]) != 0)
         return false;
-    for (uint32_t word = 0; allowed->count < count; word++)
+    for (uint32_t word = 0; listed < allowed->count; word++)
         for (uint64_t bits = allowed->bits[word]; bits != 0; bits &= bits - 1)
-            allowed->rows[allowed->count++] = 64 * word + (uint32_t)__builtin_ctzll(bits);
+            allowed->rows[listed++] = 64 * word + (uint32_t)__builtin_ctzll(bits);
     return true;
+}
+
+void allowed_pick_seeds(struct allowed *allowed)
+{
+    uint32_t most = allowed->count < ALLOWED_SEEDS ? (uint32_t)allowed->count : ALLOWED_SEEDS;
+    size_t passed = 0; /* set bits of the words before */
+
+    allowed->seed_count = 0;
+    for (uint32_t word = 0; allowed->seed_count < most; word++) {
+        uint64_t bits = allowed->bits[word];
+        size_t count = (size_t)__builtin_popcountll(bits), at = passed;
+
+        for (; allowed->seed_count < most; allowed->seed_count++) {
+            size_t next = allowed->count * allowed->seed_count / most;
+
+            if (next >= passed + count) break;
+            for (; at < next; at++)
+                bits &= bits - 1;
+            allowed->seeds[allowed->seed_count] = 64 * word + (uint32_t)__builtin_ctzll(bits);
+        }
+        passed += count;
+    }
 }
 
 static paua_status filter_find(const struct view *view, const struct bound_filter *filter,
@@ -102,7 +126,7 @@ static paua_status filter_find(const struct view *view, const struct bound_filte
             status = filtered_rows(view, s, filter, a->bits, &count, &scratch, err);
         if (status != PAUA_OK) break;
         a->all = count == live_rows(view, s);
-        if (!a->all && !rows_list(a, count)) status = error_set_nomem(err);
+        a->count = (size_t)count;
     }
     filter_scratch_free(&scratch);
     return status;

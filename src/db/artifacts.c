@@ -44,6 +44,7 @@ void artifact_unref(struct artifact_file *artifact)
     if (artifact == NULL || atomic_fetch_sub(&artifact->refs, 1) != 1) return;
     codes_unref(atomic_load(&artifact->codes));
     graph_file_unref(atomic_load(&artifact->graph));
+    value_index_unref(atomic_load(&artifact->values));
     data_file_unref(artifact->file);
     pthread_mutex_destroy(&artifact->mutex);
     mem_free(artifact);
@@ -103,6 +104,29 @@ paua_status artifact_graph(struct artifact_file *artifact, const struct codes *c
     return status;
 }
 
+paua_status artifact_values(struct artifact_file *artifact, const struct value_index **values,
+                            paua_error *err)
+{
+    struct value_index *opened = atomic_load_explicit(&artifact->values, memory_order_acquire);
+    paua_status status = PAUA_OK;
+
+    if (opened == NULL) {
+        pthread_mutex_lock(&artifact->mutex);
+        opened = atomic_load(&artifact->values);
+        if (opened == NULL) {
+            status = value_index_open(artifact->file, artifact->record.rows, &opened, err);
+            if (status == PAUA_OK && opened->columns_crc != artifact->record.source_digest) {
+                value_index_unref(opened);
+                status = data_file_refuse(artifact->file, "is an index of other values", err);
+            }
+            if (status == PAUA_OK) atomic_store(&artifact->values, opened);
+        }
+        pthread_mutex_unlock(&artifact->mutex);
+    }
+    if (status == PAUA_OK) *values = opened;
+    return status;
+}
+
 struct artifacts *artifacts_new(uint32_t count)
 {
     struct artifacts *a = mem_zalloc(1, sizeof *a + count * sizeof a->files[0]);
@@ -156,6 +180,22 @@ struct artifacts *artifacts_without(const struct artifacts *artifacts, uint32_t 
     return a;
 }
 
+struct artifacts *artifacts_without_values(const struct artifacts *artifacts, uint32_t field)
+{
+    struct artifacts *a = artifacts_new(artifacts->count);
+    uint32_t kept = 0;
+
+    if (a == NULL) return NULL;
+    for (uint32_t i = 0; i < artifacts->count; i++) {
+        const struct artifact *record = &artifacts->files[i]->record;
+
+        if (!record->values || (field != 0 && record->field != field))
+            a->files[kept++] = artifact_ref(artifacts->files[i]);
+    }
+    a->count = kept;
+    return a;
+}
+
 struct artifact_file *artifacts_find(const struct artifacts *artifacts, uint32_t field,
                                      uint32_t index)
 {
@@ -194,12 +234,14 @@ const struct index_definition *index_list_find(const struct index_list *list, ui
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         const struct index_definition *d = &list->items[i];
 
-        if (name != NULL ? strcmp(d->name, name) == 0 : d->field == field) return d;
+        if (name != NULL ? strcmp(d->name, name) == 0
+                         : !index_kind_is_values(d->kind) && d->field == field)
+            return d;
     }
     return NULL;
 }
 
 void artifact_unlink(struct dir *dir, const struct artifact *record)
 {
-    files_unlink(dir, record->file.number, record->index == 0 ? FILE_CODES : FILE_GRAPH);
+    files_unlink(dir, record->file.number, artifact_file_kind(record));
 }

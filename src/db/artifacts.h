@@ -1,4 +1,4 @@
-/* artifacts.h - codes and graphs as views hold them, and the definitions of indexes.
+/* artifacts.h - codes, graphs and ordered values as views hold them, and definitions of indexes.
  *
  * An artifact's file is opened with the view that names it, so that another process may drop it
  * while the view lives; its arrays are checked and mapped by the first search that needs them.
@@ -14,6 +14,7 @@
 #include "codec/schema.h"
 #include "index/codes.h"
 #include "index/graph_file.h"
+#include "index/value_index.h"
 
 struct artifact_file {
     _Atomic uint32_t refs;
@@ -23,6 +24,7 @@ struct artifact_file {
     pthread_mutex_t mutex; /* while opening; no other lock is taken under it */
     _Atomic(struct codes *) codes;
     _Atomic(struct graph_file *) graph;
+    _Atomic(struct value_index *) values;
 };
 
 /* Those of one segment, any field, in the order of their file numbers. */
@@ -57,6 +59,8 @@ paua_status artifact_codes(struct artifact_file *artifact, const struct codes **
                            paua_error *err);
 paua_status artifact_graph(struct artifact_file *artifact, const struct codes *codes,
                            const struct graph **graph, paua_error *err);
+paua_status artifact_values(struct artifact_file *artifact, const struct value_index **values,
+                            paua_error *err);
 
 /* NULL when out of memory; references to the files are taken over by the caller's filling. */
 struct artifacts *artifacts_new(uint32_t count);
@@ -67,14 +71,16 @@ void artifacts_unref(struct artifacts *artifacts);
 struct artifacts *artifacts_with(const struct artifacts *artifacts, struct artifact_file *added);
 struct artifacts *artifacts_without(const struct artifacts *artifacts, uint32_t field,
                                     uint32_t index);
-/* Codes (index 0) or the graph of an index; NULL: none. artifacts may be NULL. */
+/* A copy without the ordered values of a field, or, `field` being 0, of any. */
+struct artifacts *artifacts_without_values(const struct artifacts *artifacts, uint32_t field);
+/* Codes (index 0), or the graph or values of an index; NULL: none. artifacts may be NULL. */
 struct artifact_file *artifacts_find(const struct artifacts *artifacts, uint32_t field,
                                      uint32_t index);
 
 struct index_list *index_list_new(uint32_t count);
 struct index_list *index_list_ref(struct index_list *list);
 void index_list_unref(struct index_list *list);
-/* The first index of a field, or the one of this name; NULL: none. list may be NULL. */
+/* The first index of a vector field, or the one of this name; NULL: none. list may be NULL. */
 const struct index_definition *index_list_find(const struct index_list *list, uint32_t field,
                                                const char *name);
 

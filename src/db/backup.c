@@ -135,7 +135,7 @@ static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
 
     (void)id;
     if (status != PAUA_OK) return status;
-    item_add(b, a.file.number, a.index == 0 ? FILE_CODES : FILE_GRAPH, a.file.nbytes, true);
+    item_add(b, a.file.number, artifact_file_kind(&a), a.file.nbytes, true);
     return a.index == 0 ? id_each(&b->coded, CODED_ID(a.segment, a.field), record) : PAUA_OK;
 }
 

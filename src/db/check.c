@@ -131,7 +131,7 @@ static paua_status artifact_name(void *arg, uint64_t id, paua_bytes record)
 
     (void)id;
     if (artifact_decode(record.data, record.nbytes, &artifact) != PAUA_OK ||
-        artifact.field >= n->schema.field_count)
+        (!artifact.values && artifact.field >= n->schema.field_count))
         return PAUA_OK;
     header = files_artifact_header(&n->schema, &artifact);
     file_try(n, &header, &artifact.file);

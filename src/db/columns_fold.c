@@ -1,10 +1,11 @@
 /* columns_fold.c - folding patches into column files: only those files are rewritten.
  *
  * Built off to the side on a view; the commit that exchanges the file keeps what was patched
- * meanwhile. */
+ * meanwhile. Indexes of the old file go with it; they are built again after all folding. */
 #include "base/error.h"
 #include "db/columns.h"
 #include "db/files.h"
+#include "db/left_behind.h"
 
 #define BACKGROUND_PATCHES_MIN 65536u
 
@@ -71,7 +72,8 @@ static paua_status view_folded(const struct folding *f, struct view *now, uint32
     slot->columns_ref = (struct file_ref){0};
     slot->patches = NULL;
     n->head.generation++;
-    status = columns_open(f->c, &f->columns, slot, err);
+    status = slot_drop_values(slot, 0) ? columns_open(f->c, &f->columns, slot, err)
+                                       : error_set_nomem(err);
     edit = patch_edit_begin(NULL);
     if (status == PAUA_OK && edit == NULL) status = error_set_nomem(err);
     if (status == PAUA_OK)
@@ -88,13 +90,14 @@ static paua_status view_folded(const struct folding *f, struct view *now, uint32
     return PAUA_OK;
 }
 
-static paua_status fold_commit(struct paua_collection *c, struct view *next, uint32_t at,
-                               paua_error *err)
+static paua_status fold_commit(struct paua_collection *c, const struct view *now, struct view *next,
+                               uint32_t at, paua_error *err)
 {
     paua_status status = writer_begin_commit(c, err);
 
     if (status != PAUA_OK) return status;
     status = columns_store(c->db->writer, &next->segments[at], err);
+    if (status == PAUA_OK) status = left_behind_delete(c->db->writer, now, next, err);
     if (status == PAUA_OK) status = catalog_put_view(c->db->writer, next, err);
     return db_finish(c->db, status, err);
 }
@@ -113,15 +116,17 @@ static paua_status fold_publish(struct folding *f, paua_error *err)
     while (now->segments[at].segment != old->segment)
         at++;
     if (status == PAUA_OK) status = view_folded(f, now, at, &next, err);
-    if (status == PAUA_OK) status = fold_commit(f->c, next, at, err);
+    if (status == PAUA_OK) status = fold_commit(f->c, now, next, at, err);
     if (status == PAUA_OK) {
-        collection_publish(f->c, next);
-        if (db_settle(f->c->db) == PAUA_OK)
+        collection_publish(f->c, view_ref(next));
+        if (db_settle(f->c->db) == PAUA_OK) {
             files_unlink(f->c->db->dir, old->columns_ref.number, FILE_COLUMNS);
-    } else {
-        view_unref(next);
-        if (!db_poisoned(f->c->db)) files_unlink(f->c->db->dir, f->columns.number, FILE_COLUMNS);
+            left_behind_unlink(f->c->db->dir, now, next);
+        }
+    } else if (!db_poisoned(f->c->db)) {
+        files_unlink(f->c->db->dir, f->columns.number, FILE_COLUMNS);
     }
+    view_unref(next);
     view_unref(now);
     return status;
 }

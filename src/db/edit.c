@@ -53,14 +53,29 @@ static struct patches *patches_as_viewed(const struct view *view, uint32_t sourc
     return source < view->segment_count ? view->segments[source].patches : view->tail_patches;
 }
 
+/* What changes a source's patches; NULL when out of memory. */
+static struct patch_edit *patches_edit(struct edit *edit, uint32_t source)
+{
+    struct patch_edit **patches = &edit->patches[source];
+
+    if (*patches == NULL) *patches = patch_edit_begin(patches_as_viewed(edit->view, source));
+    return *patches;
+}
+
 paua_status edit_patch(struct edit *edit, struct place place, uint32_t field,
                        const struct cell *cell)
 {
-    struct patch_edit **patches = &edit->patches[place.source];
+    struct patch_edit *patches = patches_edit(edit, place.source);
 
-    if (*patches == NULL) *patches = patch_edit_begin(patches_as_viewed(edit->view, place.source));
-    if (*patches == NULL) return PAUA_ENOMEM;
-    return patch_edit_put(*patches, field, place.row, cell);
+    return patches != NULL ? patch_edit_put(patches, field, place.row, cell) : PAUA_ENOMEM;
+}
+
+paua_status edit_patch_replace(struct edit *edit, struct place place, uint32_t field,
+                               const struct cell *cell)
+{
+    struct patch_edit *patches = patches_edit(edit, place.source);
+
+    return patches != NULL ? patch_edit_replace(patches, field, place.row, cell) : PAUA_ENOMEM;
 }
 
 void edit_patch_undo(struct edit *edit, uint32_t source)

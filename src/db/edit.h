@@ -26,6 +26,9 @@ void edit_restore(struct edit *edit, struct place place);
 paua_status edit_patch(struct edit *edit, struct place place, uint32_t field,
                        const struct cell *cell);
 void edit_patch_undo(struct edit *edit, uint32_t source);
+/* The same where nothing is ever taken back (patch_edit_replace). */
+paua_status edit_patch_replace(struct edit *edit, struct place place, uint32_t field,
+                               const struct cell *cell);
 /* The value of a field as edited. */
 paua_status edit_cell(const struct edit *edit, struct place place, uint32_t field,
                       struct cell *cell, paua_error *err);

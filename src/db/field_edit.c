@@ -3,7 +3,8 @@
  * A field's values are found by its number, which is never given out again, so a name may change
  * hands and what a dropped field leaves in files is passed over until a rewrite leaves it out. A
  * field that gets another type gets another number: the tail is sealed and every column file
- * written anew, while writers wait and readers go on. */
+ * written anew, while writers wait and readers go on. Indexes go with a field that is dropped, and
+ * are for the field's new number, to be built anew, where its type changes; arrays have none. */
 #include "db/field_edit.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "base/memory.h"
 #include "db/columns.h"
 #include "db/files.h"
+#include "db/index.h"
+#include "db/left_behind.h"
 
 paua_status field_number(paua_db *db, uint32_t newest, uint32_t *id, paua_error *err)
 {
@@ -66,6 +69,7 @@ struct field_change {
     struct view *now;
     struct view *next;         /* has the new list */
     const struct field *gone;  /* its record goes; NULL: none */
+    uint32_t heir;             /* field that has its indexes then; 0: they go, too */
     struct field_item *stored; /* in next->fields: its record is stored; NULL: none */
     bool columns;              /* next has other column files, too */
 };
@@ -83,6 +87,54 @@ static paua_status change_begin(struct field_change *change, struct field_list *
     change->next->fields = list;
     change->next->head.generation++;
     return PAUA_OK;
+}
+
+static bool is_of(const struct index_definition *d, const struct field *field)
+{
+    return index_kind_is_values(d->kind) && d->field == field->id;
+}
+
+/* The next view's indexes: those of the field that is gone go to its heir, or go, too. */
+static paua_status change_indexes(struct field_change *change, paua_error *err)
+{
+    const struct index_list *old = change->now->indexes;
+    struct index_list *list;
+
+    for (uint32_t i = 0; i < change->next->segment_count; i++)
+        if (!slot_drop_values(&change->next->segments[i], change->columns ? 0 : change->gone->id))
+            return error_set_nomem(err);
+    if (old == NULL) return PAUA_OK;
+    list = index_list_new(old->count);
+    if (list == NULL) return error_set_nomem(err);
+    list->count = 0;
+    for (uint32_t i = 0; i < old->count; i++) {
+        struct index_definition d = old->items[i];
+
+        if (is_of(&d, change->gone)) d.field = change->heir;
+        if (d.field != 0 || !index_kind_is_values(d.kind)) list->items[list->count++] = d;
+    }
+    index_list_unref(change->next->indexes);
+    change->next->indexes = list;
+    return PAUA_OK;
+}
+
+/* Inside a write transaction. */
+static paua_status indexes_store(const struct field_change *change, paua_error *err)
+{
+    struct catalog *catalog = change->c->db->writer;
+    const struct index_list *old = change->now->indexes;
+    paua_status status = left_behind_delete(catalog, change->now, change->next, err);
+
+    for (uint32_t i = 0; old != NULL && i < old->count && status == PAUA_OK; i++) {
+        struct index_definition d = old->items[i];
+        uint64_t id = CATALOG_ID(d.collection, d.number);
+
+        if (!is_of(&d, change->gone)) continue;
+        d.field = change->heir;
+        status = d.field == 0 ? catalog_delete(catalog, TABLE_INDEX, id, id, err)
+                              : index_store(catalog, &d, err);
+    }
+    return status;
 }
 
 /* A collection that never had fields says now that it may have them. */
@@ -111,6 +163,7 @@ static paua_status change_store(const struct field_change *change, paua_error *e
         uint64_t id = CATALOG_ID(change->gone->collection, change->gone->id);
 
         status = catalog_delete(catalog, TABLE_FIELD, id, id, err);
+        if (status == PAUA_OK) status = indexes_store(change, err);
     }
     if (status == PAUA_OK && change->stored != NULL)
         status = field_store(catalog, change->stored, err);
@@ -128,7 +181,9 @@ static paua_status change_commit(struct field_change *change, paua_error *err)
     if (status != PAUA_OK) return status;
     change->c->schema.columns = true;
     collection_publish(change->c, view_ref(change->next));
-    db_settle(change->c->db); /* a failure poisons; the change is made */
+    /* A failure poisons; the change is made. */
+    if (db_settle(change->c->db) == PAUA_OK)
+        left_behind_unlink(change->c->db->dir, change->now, change->next);
     return PAUA_OK;
 }
 
@@ -242,6 +297,7 @@ paua_status paua_field_drop(paua_collection *collection, const char *name, paua_
     status = find(&change, name, &change.gone, err);
     if (status == PAUA_OK)
         status = change_begin(&change, list_without(change.now->fields, change.gone->id), err);
+    if (status == PAUA_OK) status = change_indexes(&change, err);
     if (status == PAUA_OK) status = change_commit(&change, err);
     unlock(&change);
     return status;
@@ -315,7 +371,9 @@ static paua_status retype(struct field_change *change, const struct field *field
     change->gone = field;
     change->stored = &change->next->fields->items[change->next->fields->count - 1];
     change->columns = true;
-    status = columns_convert(change, &conversion, err);
+    change->heir = type_is_array(type) ? 0 : conversion.to;
+    status = change_indexes(change, err);
+    if (status == PAUA_OK) status = columns_convert(change, &conversion, err);
     if (status == PAUA_OK) status = change_commit(change, err);
     /* Whoever cannot know what the disk holds removes nothing. */
     if (db_poisoned(change->c->db)) return status;

@@ -1,5 +1,9 @@
-/* field_list.c - what paua_field_list says of each field, counted over segments and the tail. */
+/* field_list.c - what paua_field_list says of each field, counted over segments and the tail, and
+ * over the patches that replace values of theirs. */
+#include <stdlib.h>
+
 #include "base/error.h"
+#include "base/memory.h"
 #include "db/db.h"
 
 static void chunk_add(paua_field_info *info, const struct column_chunk *chunk, bool number)
@@ -20,17 +24,53 @@ static void chunk_add(paua_field_info *info, const struct column_chunk *chunk, b
     }
 }
 
-/* Rows of a source that its column does not reach are NULL. */
+/* Rows of a source that its column's chunks do not reach are NULL. */
 static void column_add(paua_field_info *info, const struct column_view *column, uint32_t rows)
 {
-    if (column == NULL) {
-        info->nulls += rows;
-        return;
-    }
-    for (uint32_t i = 0; i < column->chunk_count; i++)
+    uint32_t reached = 0;
+
+    for (uint32_t i = 0; column != NULL && i < column->chunk_count; i++) {
         chunk_add(info, &column->chunks[i], type_is_number(column->type));
-    if (!type_is_number(column->type)) info->distinct += column->dictionary.count;
-    if (column->rows < rows) info->nulls += rows - column->rows;
+        reached += column->chunks[i].rows;
+    }
+    if (column != NULL && !type_is_number(column->type)) info->distinct += column->dictionary.count;
+    if (reached < rows) info->nulls += rows - reached;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct cell *x = a, *y = b;
+
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->data == NULL || y->data == NULL) return (x->data != NULL) - (y->data != NULL);
+    return bytes_compare(x->data, x->nbytes, y->data, y->nbytes);
+}
+
+/* Rows whose patch is, or was, NULL; and at most so many more distinct values as patches have. */
+static paua_status patches_add(paua_field_info *info, const struct column_view *column,
+                               const struct patches *patches, uint32_t id, paua_error *err)
+{
+    uint32_t count = patches_field_count(patches, id), present = 0;
+    struct cell *cells;
+
+    info->patches += count;
+    if (count == 0) return PAUA_OK;
+    cells = mem_alloc(count * sizeof *cells);
+    if (cells == NULL) return error_set_nomem(err);
+    for (uint32_t i = 0; i < count; i++) {
+        struct cell before = {.present = false};
+
+        if (column != NULL) column_cell(column, patches_row(patches, id, i), &before);
+        patches_cell(patches, id, i, &cells[present]);
+        info->nulls += before.present;
+        info->nulls -= cells[present].present;
+        present += cells[present].present;
+    }
+    if (present > 1) qsort(cells, present, sizeof cells[0], by_value);
+    for (uint32_t i = 0; i < present; i++)
+        info->distinct += i == 0 || by_value(&cells[i - 1], &cells[i]) != 0;
+    mem_free(cells);
+    return PAUA_OK;
 }
 
 static paua_status source_add(const struct view *view, uint32_t source, uint32_t id,
@@ -43,13 +83,13 @@ static paua_status source_add(const struct view *view, uint32_t source, uint32_t
     struct column_view look;
     paua_status status = PAUA_OK;
 
-    info->patches += patches_field_count(view_source_patches(view, source), id);
     if (source < view->segment_count) {
         file = view->segments[source].columns;
         if (file != NULL) status = column_file_column(file, id, &column, err);
         if (status == PAUA_OK && file != NULL) info->nbytes += column_file_nbytes(file, id);
-        if (status == PAUA_OK) column_add(info, column, rows);
-        return status;
+        if (status != PAUA_OK) return status;
+        column_add(info, column, rows);
+        return patches_add(info, column, view_source_patches(view, source), id, err);
     }
     tail_columns_lock(&view->tail->columns);
     growing = tail_columns_find(&view->tail->columns, id);
@@ -57,9 +97,11 @@ static paua_status source_add(const struct view *view, uint32_t source, uint32_t
         column_look(growing, &look);
         info->nbytes += column_nbytes(growing);
     }
-    column_add(info, growing == NULL ? NULL : &look, rows);
+    column = growing == NULL ? NULL : &look;
+    column_add(info, column, rows);
+    status = patches_add(info, column, view_source_patches(view, source), id, err);
     tail_columns_unlock(&view->tail->columns);
-    return PAUA_OK;
+    return status;
 }
 
 paua_status paua_field_list(paua_collection *collection,

@@ -33,11 +33,11 @@ struct file_header files_artifact_header(const struct schema *schema,
                                          const struct artifact *artifact)
 {
     return (struct file_header){
-        .kind = artifact->index == 0 ? FILE_CODES : FILE_GRAPH,
+        .kind = artifact_file_kind(artifact),
         .number = artifact->file.number,
         .collection = schema->collection,
         .field = artifact->field,
-        .dim = schema->fields[artifact->field].dim,
+        .dim = artifact->values ? 0 : schema->fields[artifact->field].dim,
     };
 }
 

@@ -9,8 +9,12 @@ paua_status filtered_bind(const struct view *view, const paua_filter *filter,
                           struct bound_filter **bound, paua_error *err)
 {
     struct filter_fields fields = field_list_filter(view->fields);
+    paua_error why;
+    paua_status status = filter_bind(filter, &fields, view->schema->dynamic, bound, &why);
 
-    return filter_bind(filter, &fields, view->schema->dynamic, bound, err);
+    /* A search, a query or a deletion fails by it: say what of it is wrong. */
+    if (status == PAUA_EINVAL) return error_set(err, status, "filter: %s", why.message);
+    return status == PAUA_OK ? status : error_set_nomem(err);
 }
 
 /* Columns of one source. */
@@ -37,6 +41,30 @@ static paua_status column_of(void *arg, uint32_t field, const struct column_view
     column_look(column, &s->look);
     *view = &s->look;
     return PAUA_OK;
+}
+
+/* By an index of the field over the segment, if there is one. */
+static paua_status index_match(void *arg, uint32_t field, const struct column_view *view,
+                               const struct column_test *test, uint64_t *bitmap, bool *done,
+                               paua_error *err)
+{
+    const struct source_columns *s = arg;
+    const struct index_list *indexes = s->view->indexes;
+    const struct artifacts *artifacts = s->view->segments[s->source].artifacts;
+    paua_status status = PAUA_OK;
+
+    for (uint32_t i = 0; i < indexes->count && status == PAUA_OK && !*done; i++) {
+        const struct index_definition *d = &indexes->items[i];
+        const struct value_index *values;
+        struct artifact_file *file;
+
+        if (!index_kind_is_values(d->kind) || d->field != field) continue;
+        file = artifacts_find(artifacts, field, d->number);
+        if (file == NULL) continue;
+        status = artifact_values(file, &values, err);
+        if (status == PAUA_OK) status = value_index_match(values, view, test, bitmap, done, err);
+    }
+    return status;
 }
 
 /* Clears the bits of dead rows, and counts what is left. */
@@ -66,6 +94,7 @@ paua_status filtered_rows(const struct view *view, uint32_t source,
     bool tail = source >= view->segment_count;
     paua_status status;
 
+    if (!tail && view->indexes != NULL) from.index = index_match;
     if (tail) tail_columns_lock(&view->tail->columns);
     status = filter_run(filter, &from, bitmap, scratch, err);
     if (tail) tail_columns_unlock(&view->tail->columns);

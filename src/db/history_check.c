@@ -2,7 +2,7 @@
  *
  * Each is opened as any reader would open it, so what loading makes a hole of is one here; then
  * every page is restored, which tests its checksums and the whole of its format. Rows and files are
- * named. A damaged page costs its rows and no others. */
+ * named. A damaged page costs its rows and no others, the damaged name in a file none. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -46,6 +46,24 @@ static paua_status pages_check(struct check *check, const struct paua_db_history
     return PAUA_OK;
 }
 
+/* What a lost catalogue would be made anew with. It may be another name than the catalogue's, if
+ * that was made anew when the name was taken, or damaged. */
+static void names_check(struct check *check, const struct paua_db_history *h)
+{
+    char name[PAUA_NAME_NBYTES_MAX + 1], what[WHAT_NBYTES];
+
+    for (size_t i = 0; i < h->archive.file_count; i++) {
+        const struct page_file *file = h->archive.files[i].file;
+
+        if (file == NULL) continue; /* its rows are missing, and reported */
+        if (page_file_history(file, name) == PAUA_OK) continue;
+        snprintf(what, sizeof what, "the name of history %s in it is damaged", h->name);
+        check_report(check, true, file->name, what,
+                     "its rows are readable; restore it from a backup, or export and import the "
+                     "history");
+    }
+}
+
 static paua_status history_check(struct check *check, paua_db *db, const char *name,
                                  paua_error *err)
 {
@@ -61,6 +79,7 @@ static paua_status history_check(struct check *check, paua_db *db, const char *n
         return PAUA_OK;
     }
     status = pages_check(check, h);
+    if (status == PAUA_OK) names_check(check, h);
     paua_db_history_close(h);
     return status == PAUA_OK ? PAUA_OK : error_set_nomem(err);
 }

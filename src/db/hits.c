@@ -12,7 +12,6 @@
 #include "db/plan.h"
 
 #define EF_DEFAULT 200u
-#define GROUP_WIDEN 4u /* candidates for groups: so many times as many a round */
 
 struct paua_hits {
     uint32_t forks; /* of the database last searched, which may be closed by now */
@@ -205,7 +204,7 @@ static paua_status codes_choose(paua_hits *h, struct search *s, const paua_searc
     bool exact =
         opts->exact || (opts->metric != PAUA_METRIC_DEFAULT && opts->metric != field->metric);
 
-    if (opts->index != NULL && (d == NULL || d->field != s->field))
+    if (opts->index != NULL && (d == NULL || index_kind_is_values(d->kind) || d->field != s->field))
         return error_set(err, PAUA_ENOTFOUND,
                          "field \"%s\" has no index \"%s\"; paua index ls names those there are",
                          field->name, opts->index);
@@ -232,7 +231,7 @@ static paua_status codes_choose(paua_hits *h, struct search *s, const paua_searc
     return PAUA_OK;
 }
 
-/* Finds which rows may be found, and notes how the segments will be searched. */
+/* Finds which rows may be found. */
 static paua_status rows_choose(paua_hits *h, struct search *s, const paua_search_opts *opts,
                                paua_error *err)
 {
@@ -244,51 +243,19 @@ static paua_status rows_choose(paua_hits *h, struct search *s, const paua_search
     h->plan.filter_us = (double)(clock_now_ns() - start) / 1000;
     h->plan.rows = s->view->live_rows;
     h->plan.segments = s->view->segment_count;
-    plan_note(s, &h->plan);
     return PAUA_OK;
 }
 
-/* Shortens every list to groups; *done: none needs more candidates. */
-static paua_status lists_group(paua_hits *h, const struct search *s, const paua_search_opts *opts,
-                               uint32_t group, bool *done, paua_error *err)
+/* The field to group by, if any: groups->field is NULL without. */
+static paua_status groups_choose(const struct search *s, const paua_search_opts *opts,
+                                 struct grouping *groups, paua_error *err)
 {
-    uint32_t most = opts->group_size != 0 ? opts->group_size : 1;
-    paua_status status = PAUA_OK;
-
-    *done = true;
-    for (size_t q = 0; q < s->n && status == PAUA_OK; q++) {
-        bool more = h->best[q].count == s->k; /* there may be others, farther away */
-
-        status = group_hits(s->view, group, most, opts->k, &h->best[q], err);
-        if (more && h->best[q].count < opts->k) *done = false;
-    }
-    return status;
-}
-
-/* Searches, for ever more candidates as long as a list has too few rows once it is grouped. */
-static paua_status search_rounds(paua_hits *h, struct search *s, const paua_search_opts *opts,
-                                 paua_error *err)
-{
-    const struct field *field;
-    bool done = false;
-
-    if (opts->group_by == NULL) return search_run(s, h->best, h->spare, &h->workers, err);
-    field = field_list_name(s->view->fields, opts->group_by, strlen(opts->group_by));
-    if (field == NULL)
+    *groups = (struct grouping){.most = opts->group_size != 0 ? opts->group_size : 1, .k = opts->k};
+    if (opts->group_by == NULL) return PAUA_OK;
+    groups->field = field_list_name(s->view->fields, opts->group_by, strlen(opts->group_by));
+    if (groups->field == NULL)
         return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\" to group by",
                          s->view->schema->name, opts->group_by);
-    for (uint64_t k = opts->k; !done;) {
-        paua_status status;
-
-        k = k * GROUP_WIDEN < h->plan.matched ? k * GROUP_WIDEN : h->plan.matched;
-        s->k = k < INT32_MAX ? (uint32_t)k : INT32_MAX;
-        if (s->k < opts->k) s->k = opts->k;
-        if (s->ef < s->k) s->ef = s->k;
-        status = search_run(s, h->best, h->spare, &h->workers, err);
-        if (status == PAUA_OK) status = lists_group(h, s, opts, field->id, &done, err);
-        if (status != PAUA_OK) return status;
-        done |= s->k >= h->plan.matched || s->k == INT32_MAX;
-    }
     return PAUA_OK;
 }
 
@@ -296,14 +263,22 @@ static paua_status search_view(paua_hits *h, struct search *s, const float *quer
                                size_t stride, const paua_search_opts *opts, paua_error *err)
 {
     _Atomic uint32_t short_walks = 0;
+    struct grouping groups;
     paua_status status;
 
     status = queries_prepare(h, s, queries, n, stride, opts->metric, err);
     if (status == PAUA_OK) status = codes_choose(h, s, opts, err);
+    if (status == PAUA_OK) status = groups_choose(s, opts, &groups, err);
     if (status == PAUA_OK) status = rows_choose(h, s, opts, err);
+    if (status == PAUA_OK) status = plan_prepare(s, err);
     if (status == PAUA_OK) h->n = 0; /* what was found before is gone from here on */
     s->short_walks = &short_walks;
-    if (status == PAUA_OK && n > 0) status = search_rounds(h, s, opts, err);
+    if (status == PAUA_OK && n > 0 && groups.field == NULL)
+        status = search_run(s, h->best, h->spare, &h->workers, err);
+    groups.rows = h->plan.matched;
+    if (status == PAUA_OK && n > 0 && groups.field != NULL)
+        status = group_search(s, &groups, h->best, h->spare, &h->workers, err);
+    if (status == PAUA_OK) plan_note(s, &h->plan); /* as the last round went */
     h->plan.walked_short = short_walks;
     allowed_free(s->view, s->allowed);
     if (status == PAUA_OK) status = keys_load(h, s->view, n, err);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "db/left_behind.h"
 
 #define DEGREE 64u
 #define LIST 100u
@@ -37,21 +38,31 @@ static paua_status vamana_check(const struct index_definition *d, paua_error *er
     return PAUA_OK;
 }
 
-paua_status index_define(const struct schema *schema, uint32_t field, const char *name,
-                         const paua_index_params *params, struct index_definition *definition,
-                         paua_error *err)
+static paua_status named(const struct schema *schema, uint32_t field, const char *name,
+                         paua_index_kind kind, struct index_definition *d, paua_error *err)
 {
-    struct index_definition d = {.collection = schema->collection, .field = field};
-
     if (name == NULL || !schema_name_valid(name))
         return error_set(err, PAUA_EINVAL,
                          "an index's name must be 1 to %u bytes of UTF-8 without control "
                          "characters",
                          PAUA_NAME_NBYTES_MAX);
-    strcpy(d.name, name);
-    d.kind = params->kind == PAUA_INDEX_DEFAULT ? PAUA_INDEX_VAMANA : params->kind;
+    *d = (struct index_definition){.collection = schema->collection, .field = field, .kind = kind};
+    strcpy(d->name, name);
+    return PAUA_OK;
+}
+
+paua_status index_define(const struct schema *schema, uint32_t field, const char *name,
+                         const paua_index_params *params, struct index_definition *definition,
+                         paua_error *err)
+{
+    struct index_definition d;
+    paua_index_kind kind = params->kind == PAUA_INDEX_DEFAULT ? PAUA_INDEX_VAMANA : params->kind;
+    paua_status status = named(schema, field, name, kind, &d, err);
+
+    if (status != PAUA_OK) return status;
     if (d.kind != PAUA_INDEX_VAMANA && d.kind != PAUA_INDEX_FLAT)
-        return error_set(err, PAUA_EINVAL, "index \"%s\": unknown kind %d", name,
+        return error_set(err, PAUA_EINVAL,
+                         "index \"%s\": a field of vectors has no index of kind %d", name,
                          (int)params->kind);
     if (d.kind == PAUA_INDEX_VAMANA) {
         d.degree = or_default(params->degree, DEGREE);
@@ -145,40 +156,77 @@ static paua_status define_commit(struct paua_collection *c, struct index_definit
     return PAUA_OK;
 }
 
-static paua_status field_number(const struct schema *schema, const char *name, uint32_t *field,
-                                paua_error *err)
+/* Which vector field is named; field_count of the schema: none. */
+static uint32_t vector_field(const struct schema *schema, const char *name)
 {
-    *field = 0;
-    while (name != NULL && *field < schema->field_count &&
-           strcmp(schema->fields[*field].name, name) != 0)
-        ++*field;
-    if (*field < schema->field_count) return PAUA_OK;
-    return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no vector field \"%s\"",
-                     schema->name, name);
+    uint32_t field = 0;
+
+    while (name != NULL && field < schema->field_count &&
+           strcmp(schema->fields[field].name, name) != 0)
+        field++;
+    return field;
+}
+
+/* An index of a field that is no vector; PAUA_INDEX_DEFAULT is SORTED. */
+static paua_status values_define(const struct view *now, const char *field, const char *name,
+                                 paua_index_kind kind, struct index_definition *d, paua_error *err)
+{
+    const struct field *f =
+        field == NULL ? NULL : field_list_name(now->fields, field, strlen(field));
+
+    if (f == NULL) {
+        uint32_t vector = vector_field(now->schema, field);
+
+        if (vector < now->schema->field_count)
+            return error_set(err, PAUA_EINVAL,
+                             "field \"%s\" holds vectors: its index can be vamana or flat",
+                             now->schema->fields[vector].name);
+        return error_set(err, PAUA_ENOTFOUND, "collection \"%s\" has no field \"%s\"",
+                         now->schema->name, field);
+    }
+    if (kind == PAUA_INDEX_DEFAULT) kind = PAUA_INDEX_SORTED;
+    if (!index_kind_is_values(kind))
+        return error_set(err, PAUA_EINVAL,
+                         "field \"%s\" is no vector: its index can be bitmap or sorted", field);
+    if (type_is_array(f->type))
+        return error_set(err, PAUA_EINVAL, "field \"%s\": arrays have no index", field);
+    return named(now->schema, f->id, name, kind, d, err);
+}
+
+/* With write_mutex held. Where a vector field and another share a name, the kind decides. */
+static paua_status define(struct paua_collection *c, const char *field, const char *name,
+                          const paua_index_params *params, paua_error *err)
+{
+    static const paua_index_params defaults = {.kind = PAUA_INDEX_DEFAULT};
+    struct view *now = collection_peek(c);
+    uint32_t vector = vector_field(&c->schema, field);
+    struct index_definition d;
+    paua_status status;
+
+    if (params == NULL) params = &defaults;
+    if (vector < c->schema.field_count && !index_kind_is_values(params->kind))
+        status = index_define(&c->schema, vector, name, params, &d, err);
+    else
+        status = values_define(now, field, name, params->kind, &d, err);
+    view_unref(now);
+    return status == PAUA_OK ? define_commit(c, &d, err) : status;
 }
 
 paua_status paua_index_create(paua_collection *collection, const char *field, const char *name,
                               const paua_index_params *params, const paua_optimize_opts *opts,
                               paua_error *err)
 {
-    static const paua_index_params defaults = {.kind = PAUA_INDEX_DEFAULT};
     struct paua_collection *c = collection;
-    struct index_definition d;
-    uint32_t number;
     paua_status status = c == NULL ? error_set(err, PAUA_EINVAL, "the collection handle is NULL")
                                    : db_check_writable(c->db, err);
 
     if (status == PAUA_OK && opts != NULL && opts->size < sizeof *opts)
         status = error_set(err, PAUA_EINVAL, "paua_optimize_opts.size is not set");
-    if (status == PAUA_OK) status = field_number(&c->schema, field, &number, err);
-    if (status == PAUA_OK)
-        status =
-            index_define(&c->schema, number, name, params != NULL ? params : &defaults, &d, err);
     if (status != PAUA_OK) return status;
     pthread_mutex_lock(&c->optimize_mutex);
     status = writer_lock(c, err);
     if (status == PAUA_OK) {
-        status = define_commit(c, &d, err);
+        status = define(c, field, name, params, err);
         pthread_mutex_unlock(&c->write_mutex);
     }
     if (status == PAUA_OK) status = index_build(c, PAUA_INDEX_ROWS_MIN, opts, err);
@@ -199,11 +247,13 @@ static paua_status view_without(struct dropping *drop, paua_error *err)
     struct index_list *old = drop->now->indexes, *list = index_list_new(old->count);
     uint32_t kept = 0;
 
-    drop->last = drop->now->schema->fields[drop->d->field].originals != PAUA_ORIGINALS_NONE;
+    drop->last = !index_kind_is_values(drop->d->kind) &&
+                 drop->now->schema->fields[drop->d->field].originals != PAUA_ORIGINALS_NONE;
     for (uint32_t i = 0; list != NULL && i < old->count; i++) {
         if (&old->items[i] == drop->d) continue;
         list->items[kept++] = old->items[i];
-        if (old->items[i].field == drop->d->field) drop->last = false;
+        if (!index_kind_is_values(old->items[i].kind) && old->items[i].field == drop->d->field)
+            drop->last = false;
     }
     if (list != NULL) list->count = kept;
     drop->next = view_with_list(drop->now, list);
@@ -222,41 +272,6 @@ static paua_status view_without(struct dropping *drop, paua_error *err)
     return drop->next == NULL ? error_set_nomem(err) : PAUA_OK;
 }
 
-/* Calls each(arg, artifact) for what the old view has and the new one has not. */
-static paua_status each_gone(const struct dropping *drop,
-                             paua_status (*each)(const struct dropping *drop,
-                                                 const struct artifact *artifact, paua_error *err),
-                             paua_error *err)
-{
-    paua_status status = PAUA_OK;
-
-    for (uint32_t i = 0; i < drop->now->segment_count; i++) {
-        const struct artifacts *a = drop->now->segments[i].artifacts;
-
-        for (uint32_t j = 0; a != NULL && j < a->count && status == PAUA_OK; j++)
-            if (artifacts_find(drop->next->segments[i].artifacts, a->files[j]->record.field,
-                               a->files[j]->record.index) == NULL)
-                status = each(drop, &a->files[j]->record, err);
-    }
-    return status;
-}
-
-static paua_status record_gone(const struct dropping *drop, const struct artifact *artifact,
-                               paua_error *err)
-{
-    uint64_t id = CATALOG_ID(artifact->collection, artifact->file.number);
-
-    return catalog_delete(drop->c->db->writer, TABLE_ARTIFACT, id, id, err);
-}
-
-static paua_status file_gone(const struct dropping *drop, const struct artifact *artifact,
-                             paua_error *err)
-{
-    (void)err;
-    artifact_unlink(drop->c->db->dir, artifact);
-    return PAUA_OK;
-}
-
 static paua_status drop_commit(struct dropping *drop, paua_error *err)
 {
     paua_db *db = drop->c->db;
@@ -265,7 +280,7 @@ static paua_status drop_commit(struct dropping *drop, paua_error *err)
 
     if (status != PAUA_OK) return status;
     status = catalog_delete(db->writer, TABLE_INDEX, id, id, err);
-    if (status == PAUA_OK) status = each_gone(drop, record_gone, err);
+    if (status == PAUA_OK) status = left_behind_delete(db->writer, drop->now, drop->next, err);
     if (status == PAUA_OK) status = catalog_put_view(db->writer, drop->next, err);
     return db_finish(db, status, err);
 }
@@ -285,7 +300,7 @@ static paua_status drop_named(struct paua_collection *c, const char *name, paua_
     if (status == PAUA_OK) status = drop_commit(&drop, err);
     if (status == PAUA_OK) {
         collection_publish(c, view_ref(drop.next));
-        if (db_settle(c->db) == PAUA_OK) each_gone(&drop, file_gone, NULL);
+        if (db_settle(c->db) == PAUA_OK) left_behind_unlink(c->db->dir, drop.now, drop.next);
     }
     view_unref(drop.next);
     view_unref(drop.now);
@@ -310,6 +325,20 @@ paua_status paua_index_drop(paua_collection *collection, const char *name, paua_
     return status;
 }
 
+static void values_add(const struct view_segment *slot, const struct index_definition *d,
+                       paua_index *index)
+{
+    const struct artifact_file *values = artifacts_find(slot->artifacts, d->field, d->number);
+    uint32_t rows = slot->segment->rows;
+
+    if (values == NULL) {
+        if (rows > PAUA_INDEX_ROWS_MIN) index->rows_due += rows;
+        return;
+    }
+    index->rows += rows;
+    index->values_nbytes += values->record.file.nbytes;
+}
+
 /* Adds what one segment holds for an index. */
 static paua_status segment_add(const struct view_segment *slot, const struct index_definition *d,
                                paua_index *index, paua_error *err)
@@ -319,6 +348,10 @@ static paua_status segment_add(const struct view_segment *slot, const struct ind
     const struct codes *c;
     paua_status status;
 
+    if (index_kind_is_values(d->kind)) {
+        values_add(slot, d, index);
+        return PAUA_OK;
+    }
     if (d->kind == PAUA_INDEX_VAMANA) graph = artifacts_find(slot->artifacts, d->field, d->number);
     if (codes == NULL || (d->kind == PAUA_INDEX_VAMANA && graph == NULL)) {
         if (rows > PAUA_INDEX_ROWS_MIN) index->rows_due += rows;
@@ -337,6 +370,12 @@ static paua_status segment_add(const struct view_segment *slot, const struct ind
     return PAUA_OK;
 }
 
+static const char *indexed_name(const struct view *view, const struct index_definition *d)
+{
+    if (index_kind_is_values(d->kind)) return field_list_id(view->fields, d->field)->name;
+    return view->schema->fields[d->field].name;
+}
+
 paua_status paua_index_list(paua_collection *collection,
                             void (*each)(void *arg, const paua_index *index), void *arg,
                             paua_error *err)
@@ -350,9 +389,8 @@ paua_status paua_index_list(paua_collection *collection,
     if (status != PAUA_OK) return status;
     for (uint32_t i = 0; view->indexes != NULL && i < view->indexes->count; i++) {
         const struct index_definition *d = &view->indexes->items[i];
-        paua_index index = {.name = d->name,
-                            .field = view->schema->fields[d->field].name,
-                            .params = index_params(d)};
+        paua_index index = {
+            .name = d->name, .field = indexed_name(view, d), .params = index_params(d)};
 
         for (uint32_t s = 0; s < view->segment_count && status == PAUA_OK; s++)
             status = segment_add(&view->segments[s], d, &index, err);

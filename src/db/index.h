@@ -4,8 +4,8 @@
 
 #include "db/db.h"
 
-/* Checks a caller's parameters and fills in defaults; the definition's collection and number are
- * the caller's business. PAUA_EINVAL. kind NONE is refused here. */
+/* Checks a caller's parameters for a vector field and fills in defaults; the definition's
+ * collection and number are the caller's business. PAUA_EINVAL. kind NONE is refused here. */
 paua_status index_define(const struct schema *schema, uint32_t field, const char *name,
                          const paua_index_params *params, struct index_definition *definition,
                          paua_error *err);

@@ -1,4 +1,4 @@
-/* index_build.c - building the codes and graphs that definitions ask for.
+/* index_build.c - building the codes, graphs and ordered values that definitions ask for.
  *
  * Each file is built off to the side, from a view that the builder holds, and published by its own
  * commit; a crash in between leaves a file for the sweep. Segments do not change meanwhile, since
@@ -41,6 +41,11 @@ static struct lacking first_lacking(const struct view *view, uint32_t rows_min, 
         for (uint32_t i = 0; i < view->indexes->count; i++) {
             const struct index_definition *d = &view->indexes->items[i];
 
+            if (index_kind_is_values(d->kind)) {
+                if (artifacts_find(slot->artifacts, d->field, d->number) == NULL)
+                    return (struct lacking){s, d->field, d, false};
+                continue;
+            }
             if (artifacts_find(slot->artifacts, d->field, 0) == NULL)
                 return (struct lacking){s, d->field, NULL, false};
             if (d->kind == PAUA_INDEX_VAMANA &&
@@ -137,6 +142,24 @@ static paua_status graph_build_over(struct building *b, const struct index_defin
     return status;
 }
 
+static paua_status values_build(struct building *b, const struct view_segment *slot,
+                                const struct index_definition *d, struct artifact *artifact,
+                                paua_error *err)
+{
+    struct file_header header = files_artifact_header(b->view->schema, artifact);
+    struct value_index_source source = {.rows = slot->segment->rows,
+                                        .columns_crc = slot->columns_ref.footer_crc,
+                                        .kind = d->kind,
+                                        .cancel = b->opts == NULL ? NULL : b->opts->cancel};
+    paua_status status = PAUA_OK;
+
+    artifact->source_digest = source.columns_crc;
+    if (slot->columns != NULL)
+        status = column_file_column(slot->columns, d->field, &source.view, err);
+    if (status != PAUA_OK) return status;
+    return value_index_write(b->c->db->dir, &header, &source, &artifact->file, err);
+}
+
 static paua_status record_put(struct catalog *catalog, const struct artifact *artifact,
                               struct view *next, paua_error *err)
 {
@@ -211,16 +234,21 @@ static paua_status build_one(struct building *b, const struct lacking *l, paua_e
                                 .segment = slot->segment->manifest.segment,
                                 .field = l->field,
                                 .index = l->definition == NULL ? 0 : l->definition->number,
+                                .values = l->definition != NULL &&
+                                          index_kind_is_values(l->definition->kind),
                                 .rows = slot->segment->rows};
     paua_status status = db_file_numbers(b->c->db, 1, &artifact.file.number, err);
 
     if (status != PAUA_OK) return status;
     b->segment = slot->segment;
     b->field = l->field;
-    status = l->definition == NULL
-                 ? codes_build(b, &artifact, err)
-                 : graph_build_over(b, l->definition, artifacts_find(slot->artifacts, l->field, 0),
-                                    &artifact, err);
+    if (l->definition == NULL)
+        status = codes_build(b, &artifact, err);
+    else if (artifact.values)
+        status = values_build(b, slot, l->definition, &artifact, err);
+    else
+        status = graph_build_over(b, l->definition, artifacts_find(slot->artifacts, l->field, 0),
+                                  &artifact, err);
     if (status != PAUA_OK) return status;
     pthread_mutex_lock(&b->c->write_mutex);
     status = publish_locked(b, &artifact, err);

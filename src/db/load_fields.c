@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "codec/record.h"
 
+#define BLOCK_ROWS 256u /* put together */
+
 struct loading {
     struct view *view;
     struct field_item *items;
@@ -156,6 +158,29 @@ static paua_status values_take(const struct batch_column *column, uint32_t type,
     return PAUA_OK;
 }
 
+/* Puts the rows' values: some hundred at a time. */
+static paua_status rows_replay(struct view *view, const struct batch_column *column, uint32_t type,
+                               const struct cell *values, uint32_t first, uint32_t rows)
+{
+    struct tail_columns *columns = &view->tail->columns;
+    struct cell cells[BLOCK_ROWS];
+    paua_status status = PAUA_OK;
+
+    for (uint32_t row = 0; row < rows && status == PAUA_OK; row += BLOCK_ROWS) {
+        uint32_t n = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
+
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t code = batch_column_code(column, row + i);
+
+            cells[i] = code == 0 ? (struct cell){0} : values[code - 1];
+        }
+        tail_columns_begin_puts(columns);
+        status = tail_columns_put_rows(columns, column->field, type, first + row, cells, n);
+        tail_columns_end_puts(columns);
+    }
+    return status;
+}
+
 static paua_status column_replay(struct view *view, const struct batch_column *column,
                                  uint32_t first, uint32_t rows, paua_error *err)
 {
@@ -171,13 +196,8 @@ static paua_status column_replay(struct view *view, const struct batch_column *c
     if (values == NULL) return error_set_nomem(err);
     if (values_take(column, type, values) != PAUA_OK)
         status = undecoded(view, PAUA_ECORRUPT, "a batch holds a value that its field cannot", err);
-    for (uint32_t row = 0; row < rows && status == PAUA_OK; row++) {
-        uint32_t code = batch_column_code(column, row);
-
-        if (code != 0 && tail_columns_put(&view->tail->columns, column->field, type, first + row,
-                                          &values[code - 1]) != PAUA_OK)
-            status = error_set_nomem(err);
-    }
+    if (status == PAUA_OK && rows_replay(view, column, type, values, first, rows) != PAUA_OK)
+        status = error_set_nomem(err);
     mem_free(values);
     return status;
 }
@@ -199,7 +219,8 @@ static paua_status patch_replay(struct view *view, struct edit *edit,
                          (number ? !value_key_valid(type, cell.key)
                                  : !value_bytes_valid(type, cell.data, cell.nbytes))))
         return undecoded(view, PAUA_ECORRUPT, "a batch holds a value that its field cannot", err);
-    return edit_patch(edit, place, patch->field, &cell) == PAUA_OK ? PAUA_OK : error_set_nomem(err);
+    return edit_patch_replace(edit, place, patch->field, &cell) == PAUA_OK ? PAUA_OK
+                                                                           : error_set_nomem(err);
 }
 
 paua_status load_batch_fields(struct view *view, struct edit *edit, const struct batch *batch,

@@ -1,6 +1,6 @@
 /* load_indexes.c - see load_indexes.h.
  *
- * Codes and graphs are derived from the vectors, so a record of one whose segment is not there is
+ * Codes, graphs and ordered values are derived, so a record of one whose segment is not there is
  * passed over; `paua check` names it. A damaged record or file is an error: a search that silently
  * became slow would help nobody. */
 #include "db/load_indexes.h"
@@ -38,7 +38,9 @@ static paua_status definition_each(void *arg, uint64_t id, paua_bytes record)
     paua_status status = index_definition_decode(record.data, record.nbytes, &d);
 
     if (status != PAUA_OK) return undecoded(l, status, "the record of an index is damaged");
-    if (CATALOG_ID(d.collection, d.number) != id || d.field >= schema->field_count)
+    if (CATALOG_ID(d.collection, d.number) != id ||
+        (index_kind_is_values(d.kind) ? field_list_id(l->view->fields, d.field) == NULL
+                                      : d.field >= schema->field_count))
         return undecoded(l, PAUA_ECORRUPT, "the record of an index is not its own");
     if (mem_grow((void **)&l->definitions, &l->definition_capacity, l->definition_count + 1,
                  sizeof d) != 0)
@@ -68,6 +70,24 @@ static struct artifact_file *artifact_reuse(const struct loading *l, const struc
     return NULL;
 }
 
+/* Is it an index's, of the field that its definition says? */
+static bool values_defined(const struct loading *l, const struct artifact *a)
+{
+    for (size_t i = 0; i < l->definition_count; i++)
+        if (l->definitions[i].number == a->index)
+            return index_kind_is_values(l->definitions[i].kind) &&
+                   l->definitions[i].field == a->field;
+    return false;
+}
+
+/* Is it made of what its segment has now? */
+static bool source_agrees(const struct view_segment *slot, const struct artifact *a)
+{
+    if (a->rows != slot->segment->rows) return false;
+    if (a->values) return a->source_digest == slot->columns_ref.footer_crc;
+    return a->index != 0 || a->source_digest == vectors_digest(slot->segment, a->field);
+}
+
 static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
 {
     struct loading *l = arg;
@@ -78,14 +98,15 @@ static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
     struct artifact a;
     paua_status status = artifact_decode(record.data, record.nbytes, &a);
 
-    if (status != PAUA_OK) return undecoded(l, status, "the record of codes or a graph is damaged");
-    if (CATALOG_ID(a.collection, a.file.number) != id || a.field >= schema->field_count)
-        return undecoded(l, PAUA_ECORRUPT, "the record of codes or a graph is not its own");
+    if (status != PAUA_OK)
+        return undecoded(l, status, "the record of codes or an index is damaged");
+    if (CATALOG_ID(a.collection, a.file.number) != id ||
+        (a.values ? !values_defined(l, &a) : a.field >= schema->field_count))
+        return undecoded(l, PAUA_ECORRUPT, "the record of codes or an index is not its own");
     slot = segment_of(l, a.segment);
     if (slot == NULL) return PAUA_OK;
-    if (a.rows != slot->segment->rows ||
-        (a.index == 0 && a.source_digest != vectors_digest(slot->segment, a.field)))
-        return undecoded(l, PAUA_ECORRUPT, "codes are not those of their segment's vectors");
+    if (!source_agrees(slot, &a))
+        return undecoded(l, PAUA_ECORRUPT, "codes or an index are not those of their segment");
     file = artifact_reuse(l, &a);
     if (file == NULL) status = artifact_open(l->dir, schema, &a, l->opts, &file, l->err);
     if (status != PAUA_OK) return status;

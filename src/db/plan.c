@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/error.h"
+
 #define WALK_SHARE 3u
 
 enum plan_kind plan_of(const struct search *search, uint32_t source)
@@ -26,6 +28,20 @@ enum plan_kind plan_of(const struct search *search, uint32_t source)
                    search->allowed[source].count > search->ef
                ? PLAN_WALK
                : PLAN_SCAN;
+}
+
+paua_status plan_prepare(const struct search *search, paua_error *err)
+{
+    for (uint32_t s = 0; search->allowed != NULL && s < view_sources(search->view); s++) {
+        struct allowed *allowed = &search->allowed[s];
+
+        if (allowed->all || allowed->bits == NULL) continue;
+        if (plan_of(search, s) == PLAN_WALK)
+            allowed_pick_seeds(allowed);
+        else if (!allowed_list(allowed))
+            return error_set_nomem(err);
+    }
+    return PAUA_OK;
 }
 
 void plan_note(const struct search *search, paua_plan *plan)

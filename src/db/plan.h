@@ -13,6 +13,9 @@ enum plan_kind {
 /* How a source of a search will be searched, once its codes and its rows are known. */
 enum plan_kind plan_of(const struct search *search, uint32_t source);
 
+/* Makes what the plans need of the rows that may be found: seeds, or lists. */
+paua_status plan_prepare(const struct search *search, paua_error *err);
+
 /* Fills segments, walked, scanned, compared and the reason; rows and matched are set. */
 void plan_note(const struct search *search, paua_plan *plan);
 

@@ -257,7 +257,8 @@ static paua_status segments_open(struct rebuild *r, size_t first, size_t end, pa
     return status;
 }
 
-/* Definitions of indexes were in the catalogue only: each field gets the one it has by default. */
+/* Definitions of indexes were in the catalogue only: each vector field gets the one it has by
+ * default, other fields none. */
 static paua_status indexes_store(struct catalog *catalog, const struct schema *schema,
                                  paua_error *err)
 {

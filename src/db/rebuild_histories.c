@@ -1,9 +1,11 @@
 /* rebuild_histories.c - the records of histories, made anew from their files of pages.
  *
  * Pages say which rows they hold, so a file is walked from head to head until there is none: what
- * lies behind is a crash's leftover. Files of one history follow one another by their rows' ids.
- * Lost are what only the catalogue had: names, limits, rows that were in no page yet, and which
- * rows were evicted from a file that is still there. */
+ * lies behind is a crash's leftover. Files of one history follow one another by their rows' ids,
+ * and each has its name: the first that can be read counts. Two histories of one name are there if
+ * one was removed and its files were not gone yet: the newer one, of the higher number, keeps it.
+ * Lost are what only the catalogue had: limits, rows that were in no page yet, and which rows were
+ * evicted from a file that is still there. */
 #include "db/rebuild_histories.h"
 
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include "archive/archive.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "codec/filehead.h"
+#include "db/histories.h"
 
 struct pages_file {
     uint32_t history;
@@ -62,7 +64,7 @@ static bool look_at(struct dir *dir, const char *name, uint64_t number, struct p
            file_header_decode(bytes, sizeof bytes, &header) == PAUA_OK &&
            header.kind == FILE_PAGES && header.number == number;
     if (good) *found = (struct pages_file){.history = header.collection, .number = number};
-    if (good && read_head(fd, name, FILE_HEADER_NBYTES, &page) == PAUA_OK)
+    if (good && read_head(fd, name, PAGES_BEGIN, &page) == PAUA_OK)
         found->first_id = page.head.first_id;
     fd_close(fd);
     return good && found->first_id > 0;
@@ -150,12 +152,13 @@ static paua_status page_take(struct making *m, uint64_t file, uint64_t at,
 /* All pages of a file that follow what there is. */
 static paua_status file_take(struct making *m, struct dir *dir, const struct pages_file *f)
 {
-    uint64_t at = FILE_HEADER_NBYTES, length = 0;
+    uint64_t at = PAGES_BEGIN, length = 0;
     struct page_file *file;
     struct stored_page page;
     uint8_t head[HISTORY_PAGE_HEAD_NBYTES];
     paua_status status = page_file_open(dir, f->history, f->number, false, &file, m->err);
 
+    if (status == PAUA_OK && m->record.name[0] == '\0') page_file_history(file, m->record.name);
     if (status == PAUA_OK) status = fd_length(file->fd, file->name, &length, m->err);
     while (status == PAUA_OK && read_head(file->fd, file->name, at, &page) == PAUA_OK) {
         if (page.is_tail || page.head.first_id < m->record.next_id ||
@@ -176,25 +179,42 @@ static paua_status file_take(struct making *m, struct dir *dir, const struct pag
     return status;
 }
 
+/* A history that has no name, or one that another has, gets one; *own: it was not needed. */
+static paua_status settle_name(struct making *m, bool *own)
+{
+    struct history_record other;
+    char *name = m->record.name;
+    paua_status status = PAUA_OK;
+
+    *own = name[0] != '\0';
+    for (uint32_t i = *own ? 0 : 1; status == PAUA_OK; i++) {
+        if (i == 1) snprintf(name, sizeof m->record.name, "history-%u", m->record.history);
+        if (i > 1) snprintf(name, sizeof m->record.name, "history-%u-%u", m->record.history, i);
+        *own = i == 0;
+        status = history_find(m->catalog, name, &other, NULL);
+    }
+    return status == PAUA_ENOTFOUND ? PAUA_OK : error_set(m->err, status, "cannot name a history");
+}
+
 static paua_status history_make(struct check *check, struct catalog *catalog, struct dir *dir,
                                 const struct pages_file *files, size_t count, paua_error *err)
 {
     struct making m = {.catalog = catalog, .err = err};
-    char what[400];
+    char what[500];
+    bool own_name = false;
     paua_status status = PAUA_OK;
 
     m.record = (struct history_record){
         .history = files[0].history, .next_id = 1, .page_rows = PAUA_HISTORY_PAGE_ROWS_MAX};
-    snprintf(m.record.name, sizeof m.record.name, "history-%u", files[0].history);
     for (size_t i = 0; i < count && status == PAUA_OK; i++)
         status = file_take(&m, dir, &files[i]);
     m.record.tail_row = m.record.next_row;
+    if (status == PAUA_OK) status = settle_name(&m, &own_name);
     if (status == PAUA_OK) status = archive_put_record(catalog, &m.record, err);
     if (status != PAUA_OK) return status;
     snprintf(what, sizeof what,
-             "a history was made anew as \"%s\": its name, its limits and rows that were in no "
-             "page are lost",
-             m.record.name);
+             "history \"%s\" was made anew: its %slimits and rows that were in no page are lost",
+             m.record.name, own_name ? "" : "name, its ");
     check_report(check, false, NULL, what, "look at it with paua history show");
     return PAUA_OK;
 }
@@ -207,10 +227,11 @@ paua_status rebuild_histories(struct check *check, struct dir *dir, struct catal
 
     if (status == PAUA_OK && l.failed) status = error_set_nomem(err);
     if (l.count > 0) qsort(l.items, l.count, sizeof l.items[0], by_history_and_id);
-    for (size_t i = 0, end; i < l.count && status == PAUA_OK; i = end) {
-        for (end = i + 1; end < l.count && l.items[end].history == l.items[i].history;)
-            end++;
-        if (l.items[i].history > *number_max) *number_max = l.items[i].history;
+    if (l.count > 0 && l.items[l.count - 1].history > *number_max)
+        *number_max = l.items[l.count - 1].history;
+    for (size_t end = l.count, i; end > 0 && status == PAUA_OK; end = i) {
+        for (i = end - 1; i > 0 && l.items[i - 1].history == l.items[i].history;)
+            i--;
         status = history_make(check, catalog, dir, &l.items[i], end - i, err);
     }
     mem_free(l.items);

@@ -268,9 +268,8 @@ static void search_segment(struct worker *w, size_t q, uint32_t source)
         .field = s->field,
         .source = s->codes[source],
         .deleted = view_source_deleted(s->view, source),
-        .allowed = allowed == NULL ? NULL : allowed->rows,
-        .allowed_count = allowed == NULL ? 0 : allowed->count,
-        .allowed_bits = allowed != NULL && plan_of(s, source) == PLAN_WALK ? allowed->bits : NULL,
+        .allowed = allowed,
+        .walk = plan_of(s, source) == PLAN_WALK,
         .short_walks = s->short_walks,
         .query = &s->queries[q],
         .k = s->k < rows ? s->k : rows,
@@ -299,7 +298,8 @@ static void scan_any(struct worker *w, uint32_t source)
 
     if (allowed != NULL &&
         (allowed->bits == NULL ||
-         allowed->count < view_source_rows(w->search->view, source) / SCATTERED_SHARE))
+         (allowed->rows != NULL &&
+          allowed->count < view_source_rows(w->search->view, source) / SCATTERED_SHARE)))
         scan_allowed(w, source);
     else
         scan_source(w, source);

@@ -25,7 +25,6 @@
 #define RESCORE_EXTRA 8u /* originals compared first: k and so many more */
 #define RESCORE_SIGMAS 3.0
 #define ALIGNMENT 64u
-#define WALK_SEEDS 16u /* allowed rows, evenly apart, that a walk starts from besides the entry */
 
 void code_scratch_free(struct code_scratch *scratch)
 {
@@ -131,14 +130,35 @@ static size_t keys_best(uint64_t *keys, size_t n, size_t k)
     return end;
 }
 
-/* The next rows that may be found, from *at on: at most SCAN_ROWS ids. */
-static uint32_t ids_next(const struct code_search *search, uint32_t *at, uint32_t *ids)
+/* The next rows of a bitmap, from row *at on: at most SCAN_ROWS ids. */
+static uint32_t bits_next(const uint64_t *bits, uint32_t rows, uint32_t *at, uint32_t *ids)
 {
     uint32_t n = 0;
 
-    if (search->allowed != NULL) {
-        while (n < SCAN_ROWS && *at < search->allowed_count)
-            ids[n++] = search->allowed[(*at)++];
+    while (n < SCAN_ROWS && *at < rows) {
+        uint64_t word = bits[*at / 64] >> *at % 64;
+
+        if (word == 0) {
+            *at = (*at | 63) + 1;
+            continue;
+        }
+        *at += (uint32_t)__builtin_ctzll(word);
+        ids[n++] = (*at)++;
+    }
+    return n;
+}
+
+/* The next rows that may be found, from *at on: at most SCAN_ROWS ids. */
+static uint32_t ids_next(const struct code_search *search, uint32_t *at, uint32_t *ids)
+{
+    const struct allowed *allowed = search->allowed;
+    uint32_t n = 0;
+
+    if (allowed != NULL && allowed->rows == NULL)
+        return bits_next(allowed->bits, search->segment->rows, at, ids);
+    if (allowed != NULL) {
+        while (n < SCAN_ROWS && *at < allowed->count)
+            ids[n++] = allowed->rows[(*at)++];
         return n;
     }
     for (; n < SCAN_ROWS && *at < search->segment->rows; ++*at)
@@ -172,9 +192,10 @@ static size_t candidates_scan(const struct code_search *search, struct code_scra
     return search->ef;
 }
 
+/* Of a row that a walk met. */
 static bool may_be_found(const struct code_search *search, uint32_t row)
 {
-    if (search->allowed_bits != NULL) return (search->allowed_bits[row / 64] >> row % 64 & 1) != 0;
+    if (search->allowed != NULL) return (search->allowed->bits[row / 64] >> row % 64 & 1) != 0;
     return search->deleted == NULL || !roaring_bitmap_contains(search->deleted, row);
 }
 
@@ -183,7 +204,7 @@ static uint32_t ef_walked(const struct code_search *search, uint64_t live)
 {
     uint64_t rows = search->segment->rows, ef = search->ef;
 
-    if (search->allowed_bits == NULL && live < rows)
+    if (search->allowed == NULL && live < rows)
         ef = ef * rows / live < ef * EF_DEAD_MAX ? ef * rows / live : ef * EF_DEAD_MAX;
     return (uint32_t)(ef < rows ? ef : rows);
 }
@@ -194,14 +215,11 @@ static size_t walk(const struct code_search *search, struct code_scratch *s,
 {
     const struct graph *graph = search->source.graph;
     const struct code_plane *plane = &search->source.codes->walk;
-    uint32_t seeds[WALK_SEEDS];
-    struct walk_allowed allowed = {search->allowed_bits, seeds, 0};
+    struct walk_allowed allowed;
 
-    if (search->allowed_bits == NULL) return graph_walk(graph, plane, query, ef, &s->walk);
-    for (; allowed.seed_count < WALK_SEEDS && allowed.seed_count < search->allowed_count;
-         allowed.seed_count++)
-        seeds[allowed.seed_count] =
-            search->allowed[search->allowed_count / WALK_SEEDS * allowed.seed_count];
+    if (search->allowed == NULL) return graph_walk(graph, plane, query, ef, &s->walk);
+    allowed = (struct walk_allowed){search->allowed->bits, search->allowed->seeds,
+                                    search->allowed->seed_count};
     return graph_walk_allowed(graph, plane, query, ef, &allowed, &s->walk);
 }
 
@@ -244,9 +262,8 @@ static paua_status candidates(const struct code_search *search, struct code_scra
 
     *count = 0;
     if (live == 0) return PAUA_OK;
-    if (search->allowed != NULL && search->allowed_count < wanted) wanted = search->allowed_count;
-    if (search->source.graph != NULL && (search->allowed == NULL || search->allowed_bits != NULL) &&
-        search->ef < live) {
+    if (search->allowed != NULL && search->allowed->count < wanted) wanted = search->allowed->count;
+    if (search->walk && search->source.graph != NULL && search->ef < live) {
         status = candidates_walk(search, s, query, live, count, err);
         if (status != PAUA_OK || *count >= wanted) return status;
         if (search->short_walks != NULL) atomic_fetch_add(search->short_walks, 1);

@@ -2,6 +2,7 @@
 #ifndef PAUA_DB_SEARCH_CODES_H
 #define PAUA_DB_SEARCH_CODES_H
 
+#include "db/allowed.h"
 #include "db/segment.h"
 #include "index/codes.h"
 #include "index/flat.h"
@@ -18,9 +19,8 @@ struct code_search {
     uint32_t field;
     struct code_source source;
     const roaring_bitmap_t *deleted; /* NULL: none */
-    const uint32_t *allowed;         /* only these rows, live and rising; NULL: all */
-    size_t allowed_count;
-    const uint64_t *allowed_bits;  /* of the same rows; NULL: scan them rather than walk */
+    const struct allowed *allowed;   /* only these rows; NULL: all that live */
+    bool walk;                     /* through the graph, if there is one; else codes are scanned */
     _Atomic uint32_t *short_walks; /* counts walks that ended short; may be NULL */
     const struct flat_query *query;
     uint32_t k;

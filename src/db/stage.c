@@ -300,6 +300,7 @@ void stage_request(struct group *g, struct write_request *r)
         if (r->result != PAUA_OK) undo(g, &mark);
         return;
     }
+    tail_columns_mark(&g->view->tail->columns);
     if (stage_fields_begin(g, r, &first) != PAUA_OK) {
         refuse_all(r, &first);
         return;

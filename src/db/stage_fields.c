@@ -178,6 +178,7 @@ static const struct field *field_at(const struct group *g, uint32_t i)
 static paua_status fields_keep(struct group *g, const struct write_request *r, size_t i,
                                uint32_t row, struct place old, paua_error *err)
 {
+    struct tail_columns *columns = &g->view->tail->columns;
     paua_status status = PAUA_OK;
 
     for (uint32_t f = 0; f < field_count(g) && status == PAUA_OK; f++) {
@@ -186,9 +187,11 @@ static paua_status fields_keep(struct group *g, const struct write_request *r, s
 
         if (cell_given(g, r, i, field->id) != NULL) continue;
         status = edit_cell(&g->edit, old, field->id, &cell, err);
-        if (status == PAUA_OK && tail_columns_put(&g->view->tail->columns, field->id, field->type,
-                                                  row, &cell) != PAUA_OK)
+        if (status != PAUA_OK || !cell.present) continue;
+        tail_columns_begin_puts(columns);
+        if (tail_columns_put(columns, field->id, field->type, row, &cell) != PAUA_OK)
             status = error_set_nomem(err);
+        tail_columns_end_puts(columns);
     }
     return status;
 }
@@ -196,11 +199,16 @@ static paua_status fields_keep(struct group *g, const struct write_request *r, s
 paua_status stage_fields_put(struct group *g, const struct write_request *r, size_t i, uint32_t row,
                              struct place old, paua_error *err)
 {
-    for (size_t c = 0; c < r->rows->column_count; c++)
-        if (r->columns[c].id != 0 &&
-            tail_columns_put(&g->view->tail->columns, r->columns[c].id, r->columns[c].type, row,
-                             &g->cells[c]) != PAUA_OK)
-            return error_set_nomem(err);
+    struct tail_columns *columns = &g->view->tail->columns;
+    paua_status status = PAUA_OK;
+
+    tail_columns_begin_puts(columns);
+    for (size_t c = 0; c < r->rows->column_count && status == PAUA_OK; c++)
+        if (g->cells[c].present)
+            status =
+                tail_columns_put(columns, r->columns[c].id, r->columns[c].type, row, &g->cells[c]);
+    tail_columns_end_puts(columns);
+    if (status != PAUA_OK) return error_set_nomem(err);
     if (place_is_none(old) || r->replace_fields) return PAUA_OK;
     return fields_keep(g, r, i, row, old, err);
 }

@@ -21,7 +21,9 @@ static void segment_count(const struct view_segment *slot, uint32_t fields, paua
                       manifest->part_count * (sizeof manifest->parts[0] + sizeof(void *) + 4);
     for (uint32_t a = 0; slot->artifacts != NULL && a < slot->artifacts->count; a++) {
         const struct artifact_file *artifact = slot->artifacts->files[a];
-        uint64_t *nbytes = artifact->record.index == 0 ? &s->code_nbytes : &s->graph_nbytes;
+        uint64_t *nbytes = artifact->record.index == 0 ? &s->code_nbytes
+                           : artifact->record.values   ? &s->column_nbytes
+                                                       : &s->graph_nbytes;
 
         *nbytes += artifact->record.file.nbytes;
         s->heap_nbytes += sizeof *artifact;

@@ -42,37 +42,64 @@ struct column *tail_columns_find(const struct tail_columns *columns, uint32_t id
     return at < columns->count && columns->items[at].id == id ? columns->items[at].column : NULL;
 }
 
-static struct column *column_add(struct tail_columns *columns, uint32_t id, uint32_t type)
+static bool column_add(struct tail_columns *columns, uint32_t at, uint32_t id, uint32_t type)
 {
-    uint32_t at = place_of(columns, id);
     struct column *column;
 
     if (mem_grow((void **)&columns->items, &columns->capacity, columns->count + 1u,
                  sizeof columns->items[0]) != 0)
-        return NULL;
+        return false;
     column = column_new(type);
-    if (column == NULL) return NULL;
+    if (column == NULL) return false;
     memmove(columns->items + at + 1, columns->items + at,
             (columns->count - at) * sizeof columns->items[0]);
-    columns->items[at] = (struct tail_column){id, column};
+    columns->items[at] = (struct tail_column){id, columns->mark, column};
     columns->count++;
-    return column;
+    return true;
 }
+
+/* The column that a field's values are put into; NULL when out of memory. */
+static struct column *column_for(struct tail_columns *columns, uint32_t id, uint32_t type)
+{
+    uint32_t at = columns->next;
+    struct tail_column *item;
+
+    if (at >= columns->count || columns->items[at].id != id) at = place_of(columns, id);
+    if ((at == columns->count || columns->items[at].id != id) && !column_add(columns, at, id, type))
+        return NULL;
+    item = &columns->items[at];
+    if (item->mark != columns->mark) column_mark(item->column);
+    item->mark = columns->mark;
+    columns->next = at + 1;
+    return item->column;
+}
+
+void tail_columns_begin_puts(struct tail_columns *columns)
+{
+    pthread_rwlock_wrlock(&columns->lock);
+}
+
+void tail_columns_end_puts(struct tail_columns *columns) { pthread_rwlock_unlock(&columns->lock); }
 
 paua_status tail_columns_put(struct tail_columns *columns, uint32_t id, uint32_t type, uint32_t row,
                              const struct cell *cell)
 {
     struct column *column;
-    paua_status status = PAUA_ENOMEM;
 
     if (!cell->present) return PAUA_OK;
-    pthread_rwlock_wrlock(&columns->lock);
-    column = tail_columns_find(columns, id);
-    if (column == NULL) column = column_add(columns, id, type);
-    if (column != NULL) status = column_put(column, row, cell);
-    pthread_rwlock_unlock(&columns->lock);
-    return status;
+    column = column_for(columns, id, type);
+    return column != NULL ? column_put(column, row, cell) : PAUA_ENOMEM;
 }
+
+paua_status tail_columns_put_rows(struct tail_columns *columns, uint32_t id, uint32_t type,
+                                  uint32_t first, const struct cell *cells, uint32_t n)
+{
+    struct column *column = column_for(columns, id, type);
+
+    return column != NULL ? column_put_rows(column, first, cells, n) : PAUA_ENOMEM;
+}
+
+void tail_columns_mark(struct tail_columns *columns) { columns->mark++; }
 
 void tail_columns_truncate(struct tail_columns *columns, uint32_t rows)
 {

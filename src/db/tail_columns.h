@@ -12,6 +12,7 @@
 
 struct tail_column {
     uint32_t id;
+    uint32_t mark; /* the last one that it was put to after */
     struct column *column;
 };
 
@@ -20,14 +21,25 @@ struct tail_columns {
     struct tail_column *items; /* by id */
     uint32_t count;
     size_t capacity;
+    /* The writer's only: */
+    uint32_t next; /* where the next field put probably is */
+    uint32_t mark; /* how often rows were marked */
 };
 
 void tail_columns_init(struct tail_columns *columns);
 void tail_columns_free(struct tail_columns *columns);
 
-/* The writer's: puts one value (absent ones need not be put). PAUA_OK or PAUA_ENOMEM. */
+/* The writer's: around some puts, which readers wait for: those of a row, or of one field. */
+void tail_columns_begin_puts(struct tail_columns *columns);
+void tail_columns_end_puts(struct tail_columns *columns);
+/* Between them: puts one value (absent ones need not be put). PAUA_OK or PAUA_ENOMEM. */
 paua_status tail_columns_put(struct tail_columns *columns, uint32_t id, uint32_t type, uint32_t row,
                              const struct cell *cell);
+/* Between them: the values of rows first .. first + n - 1 of one field. The same. */
+paua_status tail_columns_put_rows(struct tail_columns *columns, uint32_t id, uint32_t type,
+                                  uint32_t first, const struct cell *cells, uint32_t n);
+/* Rows put so far may stay while later ones are taken back: the memory of those is then free. */
+void tail_columns_mark(struct tail_columns *columns);
 /* Forgets rows from `rows` on. */
 void tail_columns_truncate(struct tail_columns *columns, uint32_t rows);
 

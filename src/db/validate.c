@@ -131,9 +131,31 @@ static void source_validate(struct row_check *r, uint32_t source)
     }
 }
 
-/* Codes and graphs: their bytes, their arrays, and that a walk can reach every row. */
-static void artifacts_validate(struct validate *v, const struct artifacts *artifacts)
+/* Ordered values: are they those of the column? */
+static void values_validate(struct validate *v, const struct view_segment *slot,
+                            struct artifact_file *file)
 {
+    const struct column_view *column = NULL;
+    const struct value_index *values;
+    const char *wrong = NULL;
+    paua_error err = {.status = PAUA_OK};
+
+    if (slot->columns != NULL &&
+        column_file_column(slot->columns, file->record.field, &column, NULL) != PAUA_OK)
+        return; /* reported with the columns */
+    if (artifact_values(file, &values, &err) == PAUA_OK &&
+        value_index_validate(values, column, &wrong) != PAUA_OK)
+        error_set_nomem(&err);
+    if (err.status != PAUA_OK) wrong = err.message;
+    if (wrong != NULL) report(v, data_file_name(file->file), wrong);
+}
+
+/* Codes, graphs and ordered values: their bytes, their arrays, and that a walk can reach every row.
+ */
+static void artifacts_validate(struct validate *v, const struct view_segment *slot)
+{
+    const struct artifacts *artifacts = slot->artifacts;
+
     for (uint32_t i = 0; artifacts != NULL && i < artifacts->count; i++) {
         struct artifact_file *file = artifacts->files[i];
         struct artifact_file *base = artifacts_find(artifacts, file->record.field, 0);
@@ -145,7 +167,9 @@ static void artifacts_validate(struct validate *v, const struct artifacts *artif
 
         file_validate(v, file->file);
         if (v->problems > before) continue;
-        if (base == NULL) {
+        if (file->record.values) {
+            values_validate(v, slot, file);
+        } else if (base == NULL) {
             report(v, data_file_name(file->file), "has no codes to go with");
         } else if (artifact_codes(base, &codes, &err) == PAUA_OK && file->record.index != 0 &&
                    artifact_graph(file, codes, &graph, &err) == PAUA_OK &&
@@ -202,7 +226,7 @@ paua_status view_validate(const struct view *view, struct validate *v)
     if (r.vector == NULL) return PAUA_ENOMEM;
     for (uint32_t i = 0; i < view->segment_count; i++) {
         segment_validate(v, view->segments[i].segment);
-        artifacts_validate(v, view->segments[i].artifacts);
+        artifacts_validate(v, &view->segments[i]);
         columns_validate(v, view, &view->segments[i]);
     }
     v->total += view->live_rows + view->dead_rows;

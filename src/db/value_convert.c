@@ -58,6 +58,12 @@ static void format(const paua_value *value, char text[TEXT_NBYTES])
     }
 }
 
+/* strtod() reports these as out of range, which only zero and infinity are. */
+static bool is_subnormal(const paua_value *value)
+{
+    return value->type == PAUA_TYPE_DOUBLE && fpclassify(value->as.f64) == FP_SUBNORMAL;
+}
+
 /* Text as a number of type `to`, in its widest form; false if it is none. */
 static bool parse(const char *text, uint32_t to, paua_value *value)
 {
@@ -85,7 +91,7 @@ static bool parse(const char *text, uint32_t to, paua_value *value)
         value->type = PAUA_TYPE_INT64;
         value->as.i64 = strtoll(text, &end, 10);
     }
-    return *end == '\0' && errno == 0;
+    return *end == '\0' && (errno == 0 || is_subnormal(value));
 }
 
 static paua_status refuse(const paua_value *value, uint32_t to, paua_error *err)

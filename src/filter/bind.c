@@ -5,6 +5,7 @@
  *           true where one of their sides is NULL. So only "true" has to be kept of each node.
  * Folding   What can be told without looking at rows (NULL literals, numbers that a type does not
  *           have, fields that do not exist) leaves ALL and ANY, or decides them.
+ * Merging   Tests of one field that stand beside each other become one (merge.c).
  * Order     Children of ALL and ANY run cheap ones first, as either may end early.
  * Cost      O(n log n) in the text; recursion is as deep as the filter, which is limited.
  * Rejected  A bitmap of the unknown rows beside that of the true ones: twice the memory and work
@@ -72,11 +73,14 @@ static int by_cost(const void *a, const void *b)
 
 /* ALL or ANY of children, none of which is a constant; NULL when out of memory. */
 static struct step *step_combine(struct arena *arena, enum step_kind kind,
-                                 const struct children *children)
+                                 struct children *children)
 {
     struct step *step;
     uint32_t first;
 
+    if (!steps_merge(arena, kind, children->items, &children->count)) return NULL;
+    for (size_t i = 0; i < children->count; i++)
+        if (children->items[i]->kind == STEP_NONE) return children->items[i];
     if (children->count == 0) return step_new(arena, kind == STEP_ALL ? STEP_EVERY : STEP_NONE);
     if (children->count == 1) return children->items[0];
     step = step_new(arena, kind);

@@ -49,6 +49,11 @@ struct step *step_test(const struct binding *binding, const struct column_test *
                        uint32_t cost);
 struct step *step_any(const struct binding *binding, struct step *a, struct step *b);
 
+/* Merges tests of the same field among the children of an ALL or ANY; *count becomes how many are
+ * left, in another order. A child of ALL that can no longer pass becomes STEP_NONE. false: out of
+ * memory. */
+bool steps_merge(struct arena *arena, enum step_kind kind, struct step **steps, size_t *count);
+
 /* PAUA_EINVAL: this literal cannot be compared with this field, or the operator is not for it. */
 paua_status binding_mismatch(const struct binding *binding, const struct literal *literal);
 paua_status binding_operator_mismatch(const struct binding *binding);
@@ -70,6 +75,13 @@ paua_status binding_cut(const struct binding *binding, uint32_t type, const stru
 
 /* Puts byte strings in order and leaves repeated ones out; the number that is left. */
 size_t bytes_sort(paua_bytes *items, size_t count);
+
+/* Puts ranges in order and joins those that meet; the number that is left. */
+size_t ranges_join(struct key_range *ranges, size_t count);
+
+/* Replaces ranges, rising and disjoint, by what `all` has besides; their number. There is room for
+ * one more. */
+size_t ranges_complement(struct key_range *ranges, size_t count, struct key_range all);
 
 /* Does a key lie in one of them? */
 bool ranges_hold(const struct key_range *ranges, size_t count, uint64_t key);

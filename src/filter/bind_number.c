@@ -69,40 +69,48 @@ static int by_low(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts ranges in order and joins those that meet. */
-static void join(struct ranges *ranges)
+size_t ranges_join(struct key_range *ranges, size_t count)
 {
-    size_t count = 0;
+    size_t joined = 0;
 
-    if (ranges->count > 1) qsort(ranges->items, ranges->count, sizeof *ranges->items, by_low);
-    for (size_t i = 0; i < ranges->count; i++) {
-        struct key_range *last = &ranges->items[count - (count > 0)], next = ranges->items[i];
+    if (count > 1) qsort(ranges, count, sizeof *ranges, by_low);
+    for (size_t i = 0; i < count; i++) {
+        struct key_range *last = &ranges[joined - (joined > 0)], next = ranges[i];
 
-        if (count > 0 && (last->high == UINT64_MAX || next.low <= last->high + 1)) {
+        if (joined > 0 && (last->high == UINT64_MAX || next.low <= last->high + 1)) {
             if (next.high > last->high) last->high = next.high;
         } else {
-            ranges->items[count++] = next;
+            ranges[joined++] = next;
         }
     }
-    ranges->count = count;
+    return joined;
 }
 
-/* What the keys of a type have besides ranges that were joined. There is room for one more. */
-static void complement(struct ranges *ranges, struct key_range all)
+size_t ranges_complement(struct key_range *ranges, size_t count, struct key_range all)
 {
     uint64_t low = all.low;
-    size_t count = 0;
+    size_t left = 0;
     bool done = false;
 
-    for (size_t i = 0; i < ranges->count; i++) {
-        struct key_range range = ranges->items[i];
+    for (size_t i = 0; i < count; i++) {
+        struct key_range range = ranges[i];
 
-        if (range.low > low) ranges->items[count++] = (struct key_range){low, range.low - 1};
+        if (range.low > low) ranges[left++] = (struct key_range){low, range.low - 1};
         done = range.high == all.high;
         low = range.high + 1;
     }
-    if (!done) ranges->items[count++] = (struct key_range){low, all.high};
-    ranges->count = count;
+    if (!done) ranges[left++] = (struct key_range){low, all.high};
+    return left;
+}
+
+static void join(struct ranges *ranges)
+{
+    ranges->count = ranges_join(ranges->items, ranges->count);
+}
+
+static void complement(struct ranges *ranges, uint32_t type)
+{
+    ranges->count = ranges_complement(ranges->items, ranges->count, type_keys(type));
 }
 
 static paua_status in_ranges(const struct binding *binding, uint32_t type, struct ranges *ranges)
@@ -123,7 +131,7 @@ static paua_status in_ranges(const struct binding *binding, uint32_t type, struc
         add_compared(ranges, PAUA_EQ, &cuts);
     }
     join(ranges);
-    if (negated) complement(ranges, type_keys(type));
+    if (negated) complement(ranges, type);
     if (none) ranges->count = 0;
     return PAUA_OK;
 }
@@ -148,7 +156,7 @@ static paua_status between_ranges(const struct binding *binding, uint32_t type,
     join(ranges);
     if (outside) return PAUA_OK;
     /* What is neither below the one nor above the other. */
-    complement(ranges, type_keys(type));
+    complement(ranges, type);
     if (null) ranges->count = 0;
     return PAUA_OK;
 }

@@ -47,6 +47,11 @@ struct filter_source {
     /* The column of a field, or *view = NULL if it has none here. */
     paua_status (*column)(void *arg, uint32_t field, const struct column_view **view,
                           paua_error *err);
+    /* Finds what passes a test by an index, if one is there and saves time: *done, `bitmap` (all
+     * words of it) is written, patches left aside. NULL: there are no indexes. */
+    paua_status (*index)(void *arg, uint32_t field, const struct column_view *view,
+                         const struct column_test *test, uint64_t *bitmap, bool *done,
+                         paua_error *err);
     void *arg;
 };
 

@@ -53,9 +53,17 @@ static paua_status run_test(struct run *run, const struct step *step, uint64_t *
 {
     const struct filter_source *source = run->source;
     const struct column_view *view = NULL;
+    bool done = false;
     paua_status status = source->column(source->arg, step->field, &view, run->err);
 
+    if (status == PAUA_OK && view != NULL && source->index != NULL)
+        status =
+            source->index(source->arg, step->field, view, &step->as.test, bitmap, &done, run->err);
     if (status != PAUA_OK) return status;
+    if (done) {
+        column_match_patches(source->patches, step->field, &step->as.test, source->rows, bitmap);
+        return PAUA_OK;
+    }
     status = column_match(view, source->patches, step->field, &step->as.test, source->rows, bitmap,
                           &run->scratch->match);
     return status == PAUA_OK ? status : error_set_nomem(run->err);

@@ -48,13 +48,13 @@ static paua_status restore(struct decoding *d, const struct stored_page *p, cons
 
     scratch_lock(d->scratch);
     if (p->form == STORED_PLAIN) {
-        status = frame_block(d->scratch, d->h->heap, bytes, p->nbytes, &p->head, &b);
+        status = frame_block(d->scratch, d->h->heap, bytes, p->nbytes, &p->head, NULL, &b);
     } else {
         f = frame_adopt(d->scratch, d->h->heap, &p->head, key, bytes, p->nbytes);
         status = f == NULL ? PAUA_ENOMEM : PAUA_OK;
     }
     scratch_unlock(d->scratch);
-    if (f != NULL) status = frame_restore(d->scratch, f, origin, &b);
+    if (f != NULL) status = frame_restore(d->scratch, f, origin, NULL, &b);
     if (status == PAUA_OK &&
         (block_id(b, b->row_count - 1) != p->last_id || (b->id_steps != NULL) != p->has_gaps ||
          block_time(b, b->row_count - 1) != p->last_time ||

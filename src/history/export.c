@@ -1,4 +1,4 @@
-/* export.c - rows as plain text, as escape sequences, as HTML.
+/* export.c - rows as plain text, as escape sequences, as HTML; export_json.c has JSON.
  *
  * Lines are written into one buffer of some KiB that is handed on when full. Each line ends in the
  * default style, so that any run of lines stands by itself. What gets into HTML is escaped, and a
@@ -8,20 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "history/export.h"
 #include "history/line.h"
 
-#define BUFFER_NBYTES 8192u
 #define PIECE_NBYTES_MAX 512u /* of formatted output */
-
-struct output {
-    paua_history_write_fn write;
-    void *arg;
-    paua_history_format format;
-    bool stopped;
-    bool open_line; /* the last line goes on, in its next piece */
-    size_t used;
-    char buffer[BUFFER_NBYTES];
-};
 
 static void flush(struct output *o)
 {
@@ -29,24 +19,21 @@ static void flush(struct output *o)
     o->used = 0;
 }
 
-static void put(struct output *o, const char *bytes, size_t nbytes)
+void export_put(struct output *o, const char *bytes, size_t nbytes)
 {
     while (nbytes > 0 && !o->stopped) {
-        size_t taken = BUFFER_NBYTES - o->used;
+        size_t taken = EXPORT_BUFFER_NBYTES - o->used;
 
         if (taken > nbytes) taken = nbytes;
         memcpy(o->buffer + o->used, bytes, taken);
         o->used += taken;
         bytes += taken;
         nbytes -= taken;
-        if (o->used == BUFFER_NBYTES) flush(o);
+        if (o->used == EXPORT_BUFFER_NBYTES) flush(o);
     }
 }
 
-static void put_format(struct output *o, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put_format(struct output *o, const char *format, ...)
+void export_format(struct output *o, const char *format, ...)
 {
     char piece[PIECE_NBYTES_MAX];
     va_list args;
@@ -56,7 +43,7 @@ static void put_format(struct output *o, const char *format, ...)
     length = vsnprintf(piece, sizeof piece, format, args);
     va_end(args);
     assert(length >= 0 && length < (int)sizeof piece);
-    put(o, piece, (size_t)length);
+    export_put(o, piece, (size_t)length);
 }
 
 /* ---- escape sequences ---- */
@@ -68,13 +55,13 @@ static void put_sgr_colour(struct output *o, uint32_t colour, unsigned base)
 
     if (colour == 0) return;
     if (colour >> 24 == 2)
-        put_format(o, ";%u:2::%u:%u:%u", base, colour >> 16 & 0xFF, colour >> 8 & 0xFF, index);
+        export_format(o, ";%u:2::%u:%u:%u", base, colour >> 16 & 0xFF, colour >> 8 & 0xFF, index);
     else if (base != 58 && index < 8)
-        put_format(o, ";%u", base - 8 + index);
+        export_format(o, ";%u", base - 8 + index);
     else if (base != 58 && index < 16)
-        put_format(o, ";%u", base + 52 + index - 8);
+        export_format(o, ";%u", base + 52 + index - 8);
     else
-        put_format(o, ";%u:5:%u", base, index);
+        export_format(o, ";%u:5:%u", base, index);
 }
 
 static void put_sgr(struct output *o, const paua_history_style *style)
@@ -87,27 +74,27 @@ static void put_sgr(struct output *o, const paua_history_style *style)
         {PAUA_HISTORY_INVISIBLE, 8}, {PAUA_HISTORY_STRIKE, 9},      {PAUA_HISTORY_OVERLINE, 53}};
     unsigned underline = (style->attributes & PAUA_HISTORY_UNDERLINE_MASK) >> 12;
 
-    put(o, "\x1b[0", 3);
+    export_put(o, "\x1b[0", 3);
     for (size_t i = 0; i < sizeof ATTRIBUTES / sizeof ATTRIBUTES[0]; i++)
-        if (style->attributes & ATTRIBUTES[i].bit) put_format(o, ";%u", ATTRIBUTES[i].sgr);
-    if (underline == 1) put(o, ";4", 2);
-    if (underline > 1) put_format(o, ";4:%u", underline);
+        if (style->attributes & ATTRIBUTES[i].bit) export_format(o, ";%u", ATTRIBUTES[i].sgr);
+    if (underline == 1) export_put(o, ";4", 2);
+    if (underline > 1) export_format(o, ";4:%u", underline);
     put_sgr_colour(o, style->foreground, 38);
     put_sgr_colour(o, style->background, 48);
     put_sgr_colour(o, style->underline_colour, 58);
-    put(o, "m", 1);
+    export_put(o, "m", 1);
 }
 
 static void put_osc8(struct output *o, const paua_history_link *link)
 {
-    put(o, "\x1b]8;", 4);
+    export_put(o, "\x1b]8;", 4);
     if (link != NULL && link->id_nbytes > 0) {
-        put(o, "id=", 3);
-        put(o, link->id, link->id_nbytes);
+        export_put(o, "id=", 3);
+        export_put(o, link->id, link->id_nbytes);
     }
-    put(o, ";", 1);
-    if (link != NULL) put(o, link->uri, link->uri_nbytes);
-    put(o, "\x1b\\", 2);
+    export_put(o, ";", 1);
+    if (link != NULL) export_put(o, link->uri, link->uri_nbytes);
+    export_put(o, "\x1b\\", 2);
 }
 
 static void put_ansi(struct output *o, const paua_history_row *row, uint32_t text_nbytes)
@@ -124,7 +111,7 @@ static void put_ansi(struct output *o, const paua_history_row *row, uint32_t tex
             put_osc8(o, style->link == 0 ? NULL : &row->links[style->link - 1]);
         if (memcmp(style, last, offsetof(paua_history_style, link)) != 0) put_sgr(o, style);
         last = style;
-        put(o, row->text + at, n);
+        export_put(o, row->text + at, n);
         at += n;
     }
 }
@@ -135,15 +122,15 @@ static void put_escaped(struct output *o, const char *text, uint32_t nbytes)
 {
     for (uint32_t i = 0; i < nbytes; i++) {
         if (text[i] == '&')
-            put(o, "&amp;", 5);
+            export_put(o, "&amp;", 5);
         else if (text[i] == '<')
-            put(o, "&lt;", 4);
+            export_put(o, "&lt;", 4);
         else if (text[i] == '>')
-            put(o, "&gt;", 4);
+            export_put(o, "&gt;", 4);
         else if (text[i] == '"')
-            put(o, "&quot;", 6);
+            export_put(o, "&quot;", 6);
         else
-            put(o, text + i, 1);
+            export_put(o, text + i, 1);
     }
 }
 
@@ -172,21 +159,21 @@ static void put_css(struct output *o, const paua_history_style *style)
     uint32_t front = inverse ? style->background : style->foreground;
     uint32_t back = inverse ? style->foreground : style->background;
 
-    if (front != 0) put_format(o, "color:#%06x;", rgb_of(front));
-    if (front == 0 && inverse) put_format(o, "color:Canvas;");
-    if (back != 0) put_format(o, "background:#%06x;", rgb_of(back));
-    if (back == 0 && inverse) put_format(o, "background:CanvasText;");
-    if (a & PAUA_HISTORY_BOLD) put_format(o, "font-weight:bold;");
-    if (a & PAUA_HISTORY_FAINT) put_format(o, "opacity:.6;");
-    if (a & PAUA_HISTORY_ITALIC) put_format(o, "font-style:italic;");
-    if (a & PAUA_HISTORY_INVISIBLE) put_format(o, "visibility:hidden;");
+    if (front != 0) export_format(o, "color:#%06x;", rgb_of(front));
+    if (front == 0 && inverse) export_format(o, "color:Canvas;");
+    if (back != 0) export_format(o, "background:#%06x;", rgb_of(back));
+    if (back == 0 && inverse) export_format(o, "background:CanvasText;");
+    if (a & PAUA_HISTORY_BOLD) export_format(o, "font-weight:bold;");
+    if (a & PAUA_HISTORY_FAINT) export_format(o, "opacity:.6;");
+    if (a & PAUA_HISTORY_ITALIC) export_format(o, "font-style:italic;");
+    if (a & PAUA_HISTORY_INVISIBLE) export_format(o, "visibility:hidden;");
     if (underline > 0 || a & (PAUA_HISTORY_STRIKE | PAUA_HISTORY_OVERLINE))
-        put_format(o, "text-decoration-line:%s%s%s;", underline > 0 ? " underline" : "",
-                   a & PAUA_HISTORY_STRIKE ? " line-through" : "",
-                   a & PAUA_HISTORY_OVERLINE ? " overline" : "");
-    if (underline > 1) put_format(o, "text-decoration-style:%s;", UNDERLINES[underline]);
+        export_format(o, "text-decoration-line:%s%s%s;", underline > 0 ? " underline" : "",
+                      a & PAUA_HISTORY_STRIKE ? " line-through" : "",
+                      a & PAUA_HISTORY_OVERLINE ? " overline" : "");
+    if (underline > 1) export_format(o, "text-decoration-style:%s;", UNDERLINES[underline]);
     if (underline > 0 && style->underline_colour != 0)
-        put_format(o, "text-decoration-color:#%06x;", rgb_of(style->underline_colour));
+        export_format(o, "text-decoration-color:#%06x;", rgb_of(style->underline_colour));
 }
 
 static bool scheme_harmless(const paua_history_link *link)
@@ -213,19 +200,19 @@ static void put_html(struct output *o, const paua_history_row *row, uint32_t tex
         bool span = (style->foreground | style->background | style->attributes) != 0;
 
         if (anchor) {
-            put_format(o, "<a href=\"");
+            export_format(o, "<a href=\"");
             put_escaped(o, link->uri, link->uri_nbytes);
-            put_format(o, "\">");
+            export_format(o, "\">");
         }
         if (span) {
-            put_format(o, "<span style=\"");
+            export_format(o, "<span style=\"");
             put_css(o, style);
-            put_format(o, "\">");
+            export_format(o, "\">");
         }
         put_escaped(o, row->text + at, n);
         at += n;
-        if (span) put_format(o, "</span>");
-        if (anchor) put_format(o, "</a>");
+        if (span) export_format(o, "</span>");
+        if (anchor) export_format(o, "</a>");
     }
 }
 
@@ -258,18 +245,28 @@ static bool put_line(void *arg, uint64_t index, const paua_history_row *row)
     struct output *o = arg;
 
     if (row->damaged_rows > 0) {
-        if (o->open_line) put(o, "\n", 1);
-        put_format(o, "[%llu rows from %llu on are damaged]", (unsigned long long)row->damaged_rows,
-                   (unsigned long long)index);
+        if (o->open_line) export_put(o, "\n", 1);
+        export_format(o, "[%llu rows from %llu on are damaged]",
+                      (unsigned long long)row->damaged_rows, (unsigned long long)index);
     } else if (o->format == PAUA_HISTORY_TEXT) {
-        put(o, row->text, row->soft ? row->text_nbytes : trimmed_text(row));
+        export_put(o, row->text, row->soft ? row->text_nbytes : trimmed_text(row));
     } else if (o->format == PAUA_HISTORY_ANSI) {
         put_ansi(o, row, row->soft ? row->text_nbytes : trimmed(row));
     } else {
         put_html(o, row, row->soft ? row->text_nbytes : trimmed(row));
     }
     o->open_line = row->soft;
-    if (!row->soft) put(o, "\n", 1);
+    if (!row->soft) export_put(o, "\n", 1);
+    return !o->stopped;
+}
+
+static bool put_json(void *arg, uint64_t index, const paua_history_row *row)
+{
+    struct output *o = arg;
+
+    (void)index;
+    export_json(o, row);
+    export_put(o, "\n", 1);
     return !o->stopped;
 }
 
@@ -283,8 +280,10 @@ paua_status paua_history_view_export(paua_history_view *view, const paua_history
 
     memcpy(&r, range, range->size < sizeof r ? range->size : sizeof r);
     r.size = sizeof r;
-    r.lines = r.holes = true;
-    if (format != PAUA_HISTORY_TEXT && format != PAUA_HISTORY_ANSI && format != PAUA_HISTORY_HTML)
+    r.holes = true;
+    r.lines = r.lines || format != PAUA_HISTORY_JSON;
+    if (format != PAUA_HISTORY_TEXT && format != PAUA_HISTORY_ANSI && format != PAUA_HISTORY_HTML &&
+        format != PAUA_HISTORY_JSON)
         return error_set(err, PAUA_EINVAL, "no such format");
     o = heap_alloc(view->heap, sizeof *o);
     if (o == NULL) return error_set_nomem(err);
@@ -293,8 +292,9 @@ paua_status paua_history_view_export(paua_history_view *view, const paua_history
     o->format = format;
     o->stopped = o->open_line = false;
     o->used = 0;
-    status = paua_history_view_each(view, &r, put_line, o, err);
-    if (status == PAUA_OK && o->open_line) put(o, "\n", 1);
+    status =
+        paua_history_view_each(view, &r, format == PAUA_HISTORY_JSON ? put_json : put_line, o, err);
+    if (status == PAUA_OK && o->open_line) export_put(o, "\n", 1);
     if (status == PAUA_OK) flush(o);
     if (status == PAUA_OK && o->stopped)
         status = error_set(err, PAUA_ECANCELED, "writing was stopped");

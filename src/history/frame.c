@@ -13,8 +13,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "history/payload.h"
-
 uint64_t frame_hash(const void *payload, size_t nbytes) { return XXH3_64bits(payload, nbytes); }
 
 paua_status frame_payload(paua_history_scratch *s, const struct block *b, uint32_t first)
@@ -72,8 +70,9 @@ static paua_status make_locked(paua_history_scratch *s, struct heap *heap, const
 
     if (status == PAUA_OK && key != NULL) status = load_key(s, key);
     if (status != PAUA_OK) return status;
-    status = scratch_pack(s, s->payload.bytes, s->payload.length, s->key.bytes,
-                          key == NULL ? 0 : s->key.length, FRAME_LEVEL);
+    status =
+        scratch_pack(s, s->payload.bytes, s->payload.length, s->key.bytes,
+                     key == NULL ? 0 : s->key.length, key == NULL ? FRAME_KEY_LEVEL : FRAME_LEVEL);
     if (status != PAUA_OK) return status;
     head.hash = frame_hash(s->payload.bytes, s->payload.length);
     head.payload_nbytes = (uint32_t)s->payload.length;
@@ -95,13 +94,18 @@ paua_status frame_make(paua_history_scratch *s, struct heap *heap, const struct 
 }
 
 paua_status frame_block(paua_history_scratch *s, struct heap *heap, const void *payload,
-                        size_t nbytes, const struct frame_head *head, struct block **block)
+                        size_t nbytes, const struct frame_head *head, const struct sought *sought,
+                        struct block **block)
 {
     struct builder *rows = &s->rows;
     struct block *made = NULL;
     paua_status status;
 
     if (frame_hash(payload, nbytes) != head->hash) return PAUA_ECORRUPT;
+    if (sought != NULL && !payload_may_contain(payload, nbytes, sought, &s->plain)) {
+        *block = NULL;
+        return PAUA_OK;
+    }
     builder_reset(rows);
     status =
         payload_decode(payload, nbytes, head->row_count, head->first_id, head->first_time, rows);
@@ -113,7 +117,8 @@ paua_status frame_block(paua_history_scratch *s, struct heap *heap, const void *
 }
 
 static paua_status restore_locked(paua_history_scratch *s, const struct frame *frame,
-                                  struct frame_origin origin, struct block **block)
+                                  struct frame_origin origin, const struct sought *sought,
+                                  struct block **block)
 {
     struct frame_head head = {.hash = frame->hash,
                               .first_id = origin.first_id,
@@ -126,16 +131,16 @@ static paua_status restore_locked(paua_history_scratch *s, const struct frame *f
         scratch_unpack(s, frame->bytes, frame->nbytes, s->key.bytes,
                        frame->key == NULL ? 0 : s->key.length, frame->payload_nbytes, &s->payload);
     if (status != PAUA_OK) return status;
-    return frame_block(s, frame->heap, s->payload.bytes, s->payload.length, &head, block);
+    return frame_block(s, frame->heap, s->payload.bytes, s->payload.length, &head, sought, block);
 }
 
 paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct frame_origin origin,
-                          struct block **block)
+                          const struct sought *sought, struct block **block)
 {
     paua_status status;
 
     scratch_lock(s);
-    status = restore_locked(s, frame, origin, block);
+    status = restore_locked(s, frame, origin, sought, block);
     scratch_unlock(s);
     if (status == PAUA_OK)
         atomic_fetch_add_explicit(&frame->heap->restores, 1, memory_order_relaxed);

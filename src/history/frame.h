@@ -5,10 +5,12 @@
 #ifndef PAUA_HISTORY_FRAME_H
 #define PAUA_HISTORY_FRAME_H
 
+#include "history/payload.h"
 #include "history/scratch.h"
 
 #define FRAME_LEVEL 9
-#define FRAME_GROUP 8u /* pages that share a key */
+#define FRAME_KEY_LEVEL 15 /* of pages without a key, one in eight */
+#define FRAME_GROUP 8u     /* pages that share a key */
 
 /* What is not here its page knows: a frame is kept a page, so every byte counts. */
 struct frame {
@@ -48,9 +50,11 @@ struct frame_origin {
     uint32_t row_count;
 };
 
-/* The rows again, as a block of the frame's heap. PAUA_ECORRUPT, PAUA_EVERSION, PAUA_ENOMEM. */
+/* The rows again, as a block of the frame's heap. With something sought (or NULL) that no line
+ * within the page has, *block is NULL instead: that is known before rows are made. PAUA_ECORRUPT,
+ * PAUA_EVERSION, PAUA_ENOMEM. */
 paua_status frame_restore(paua_history_scratch *s, struct frame *frame, struct frame_origin origin,
-                          struct block **block);
+                          const struct sought *sought, struct block **block);
 
 static inline struct frame *frame_ref(struct frame *frame)
 {
@@ -62,9 +66,11 @@ void frame_unref(struct frame *frame); /* NULL does nothing */
 
 static inline size_t frame_held(const struct frame *frame) { return sizeof *frame + frame->nbytes; }
 
-/* A block of heap memory from a payload in bytes; the scratch is locked by the caller. */
+/* A block of heap memory from a payload in bytes, or NULL as above; the scratch is locked by the
+ * caller. */
 paua_status frame_block(paua_history_scratch *s, struct heap *heap, const void *payload,
-                        size_t nbytes, const struct frame_head *head, struct block **block);
+                        size_t nbytes, const struct frame_head *head, const struct sought *sought,
+                        struct block **block);
 
 /* Payload of rows first .. of a block, in s->payload; the scratch is locked by the caller. */
 paua_status frame_payload(paua_history_scratch *s, const struct block *b, uint32_t first);

@@ -136,8 +136,9 @@ void page_detach(struct page *page)
     page_unlock(page);
 }
 
-/* The rows of a page without a block. */
-static paua_status restore(struct page *page, bool keep, struct block **block)
+/* The rows of a page without a block; NULL if it has not what is sought. */
+static paua_status restore(struct page *page, bool keep, const struct sought *sought,
+                           struct block **block)
 {
     paua_history_scratch *scratch;
     paua_status status;
@@ -146,9 +147,9 @@ static paua_status restore(struct page *page, bool keep, struct block **block)
     scratch = heap_scratch(page->heap);
     if (scratch == NULL) return PAUA_ENOMEM;
     if (page->frame != NULL)
-        status = frame_restore(scratch, page->frame, page_origin(page), block);
+        status = frame_restore(scratch, page->frame, page_origin(page), sought, block);
     else
-        status = stored_of(page)->store->load(stored_of(page), page, scratch, block);
+        status = stored_of(page)->store->load(stored_of(page), page, scratch, sought, block);
     if (status == PAUA_EIO) return PAUA_ECORRUPT; /* it may be readable another time */
     if (status == PAUA_OK && keep) {
         page->block = block_ref(*block);
@@ -161,7 +162,8 @@ static paua_status restore(struct page *page, bool keep, struct block **block)
     return status;
 }
 
-paua_status page_pin(struct page *page, bool keep, struct block **block)
+static paua_status pin(struct page *page, bool keep, const struct sought *sought,
+                       struct block **block)
 {
     paua_status status = PAUA_OK;
 
@@ -170,9 +172,19 @@ paua_status page_pin(struct page *page, bool keep, struct block **block)
     if (page->block != NULL)
         *block = block_ref(page->block);
     else
-        status = restore(page, keep, block);
+        status = restore(page, keep, sought, block);
     page_unlock(page);
     return status;
+}
+
+paua_status page_pin(struct page *page, bool keep, struct block **block)
+{
+    return pin(page, keep, NULL, block);
+}
+
+paua_status page_pin_if(struct page *page, const struct sought *sought, struct block **block)
+{
+    return pin(page, false, sought, block);
 }
 
 static paua_status make_frame(struct page *page, struct frame *key)

@@ -14,11 +14,12 @@ struct page_stored;
 /* Where bytes of pages are that memory does not hold: a file. Shared by counted references. */
 struct page_store {
     atomic_size_t refs;
-    /* The rows of a page that is at *stored, as a block of the page's heap. Any thread; under the
-     * page's lock, so it takes that of no other page. PAUA_ECORRUPT: its bytes are damaged;
-     * PAUA_EIO: they could not be read; PAUA_ENOMEM. */
+    /* The rows of a page that is at *stored, as a block of the page's heap, or NULL, as
+     * frame_restore does. Any thread; under the page's lock, so it takes that of no other page.
+     * PAUA_ECORRUPT: its bytes are damaged; PAUA_EIO: they could not be read; PAUA_ENOMEM. */
     paua_status (*load)(const struct page_stored *stored, const struct page *page,
-                        paua_history_scratch *scratch, struct block **block);
+                        paua_history_scratch *scratch, const struct sought *sought,
+                        struct block **block);
     void (*release)(struct page_store *store); /* the last reference has gone */
 };
 
@@ -143,6 +144,10 @@ void page_detach(struct page *page);
 /* A reference to the page's rows, restored if need be; keep: the page holds on to them as well,
  * until idle visits drop them. Any thread. PAUA_ECORRUPT: the page is damaged; PAUA_ENOMEM. */
 paua_status page_pin(struct page *page, bool keep, struct block **block);
+
+/* The same, nothing kept; *block is NULL if the page is cold and no line within it has what is
+ * sought (NULL: as page_pin). */
+paua_status page_pin_if(struct page *page, const struct sought *sought, struct block **block);
 
 /* The page's frame, made now if there is none; NULL when the page does not compress. The key is
  * used if one has to be made. Owner's thread. */

@@ -33,4 +33,16 @@ void payload_encode(const struct block *b, uint32_t first, uint16_t *ids, struct
 paua_status payload_decode(const void *bytes, size_t nbytes, uint32_t row_count, uint64_t first_id,
                            int64_t first_time, struct builder *b);
 
+/* What somebody looks for: bytes without control characters, at least one. Borrowed. */
+struct sought {
+    const char *text;
+    size_t nbytes;
+    bool any_case; /* text is ASCII without capitals; letters of either case will do */
+};
+
+/* Whether a line of the payload, or of what follows it, may have these bytes: false only if no line
+ * that begins and ends here has them (payload_scan.c). plain is room for the text. Any bytes. */
+bool payload_may_contain(const void *bytes, size_t nbytes, const struct sought *sought,
+                         struct writer *plain);
+
 #endif

@@ -2,7 +2,7 @@
  *
  * A payload is accepted only if payload_encode would write the very same bytes for its rows: tables
  * only where needed, styles and links distinct and in the order of their first use, no style token
- * without effect, every shape one that the rule needs. The text is copied eight bytes at a time up
+ * without effect, every shape one that the rule needs. The text is copied 16 bytes at a time up
  * to the next control byte; what that cannot show (UTF-8, clusters, columns) is measured row by row
  * afterwards, and for rows of plain ASCII there is nothing to measure.
  *
@@ -12,10 +12,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "history/span.h"
 #include "history/width.h"
-
-#define LOW_BITS UINT64_C(0x0101010101010101)
-#define HIGH_BITS UINT64_C(0x8080808080808080)
 
 struct decoding {
     struct reader r;
@@ -202,26 +200,6 @@ static paua_status get_tables(struct decoding *d, uint32_t width, uint64_t first
 
 /* ---- text ---- */
 
-/* Copies text up to the next control byte; returns its length. to has 8 bytes to spare. */
-static size_t copy_span(const uint8_t *from, const uint8_t *end, char *to)
-{
-    const uint8_t *at = from;
-
-    while (end - at >= 8) {
-        uint64_t word, below;
-
-        memcpy(&word, at, sizeof word);
-        memcpy(to, &word, sizeof word);
-        below = (word - LOW_BITS * 0x20) & ~word & HIGH_BITS;
-        if (below != 0) return (size_t)(at - from) + (size_t)__builtin_ctzll(below) / 8;
-        at += 8;
-        to += 8;
-    }
-    while (at < end && *at >= 0x20)
-        *to++ = (char)*at++;
-    return (size_t)(at - from);
-}
-
 /* A token: the next style, which has to be another one and to be used. */
 static bool get_token(struct decoding *d, uint8_t byte, uint32_t *style)
 {
@@ -250,14 +228,13 @@ static paua_status get_row(struct decoding *d, uint32_t row, uint32_t *style)
 
     while (b->text_nbytes - begin < want) {
         size_t left = want - (b->text_nbytes - begin);
-        const uint8_t *end = left < reader_left(&d->r) ? d->r.at + left : d->r.end;
-        size_t span = copy_span(d->r.at, end, b->text + b->text_nbytes);
+        size_t span = span_copy(d->r.at, d->r.end, left, b->text + b->text_nbytes);
         uint8_t byte;
 
         if (span > 0 && !builder_push_run(b, run_begin, span, *style)) return PAUA_ENOMEM;
         b->text_nbytes += span;
         d->r.at += span;
-        if (d->r.at == end && span == left) break;
+        if (span == left) break;
         byte = reader_u8(&d->r);
         if (d->r.short_read) return PAUA_ECORRUPT;
         if (byte == PAYLOAD_LINE_END && !slot->soft) break;
@@ -351,7 +328,7 @@ static paua_status get_text(struct decoding *d)
     struct builder *b = d->b;
     uint32_t style = 0;
 
-    if (!builder_text_room(b, reader_left(&d->r) + 8)) return PAUA_ENOMEM;
+    if (!builder_text_room(b, reader_left(&d->r) + SPAN_STEP)) return PAUA_ENOMEM;
     for (uint32_t row = 0; row < d->rows; row++) {
         paua_status status = get_row(d, row, &style);
 

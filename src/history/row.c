@@ -2,6 +2,10 @@
 #include <assert.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "history/block.h"
 #include "history/width.h"
 
@@ -46,21 +50,63 @@ uint32_t paua_history_row_style(const paua_history_row *row, uint32_t at)
     return 0;
 }
 
-/* Cells of ASCII text in one style, in two stores a cell: a little-endian word for code point and
- * text_at, and what all cells share. */
+#ifdef __SSE2__
+/* Four cells a step, which are three whole vectors:
+ *
+ *   point 0 shared point | 0 shared point 0 | shared point 0 shared
+ *
+ * shared is what all cells have: style, length, width. Twice as fast as the loop below: a page's
+ * cells go through the second level cache, and a store of eight bytes is as dear there as one of
+ * sixteen. Returns the number of cells filled, count rounded down to a multiple of four. */
+static uint32_t fill_fours(const char *text, uint32_t count, int32_t shared,
+                           paua_history_cell *cells)
+{
+    const __m128i zero = _mm_setzero_si128();
+    const __m128i keep[3] = {_mm_setr_epi32(-1, 0, 0, -1), _mm_setr_epi32(0, 0, -1, 0),
+                             _mm_setr_epi32(0, -1, 0, 0)};
+    const __m128i put[3] = {_mm_setr_epi32(0, 0, shared, 0), _mm_setr_epi32(0, shared, 0, 0),
+                            _mm_setr_epi32(shared, 0, 0, shared)};
+    uint32_t i = 0;
+
+    for (; count - i >= 4; i += 4) {
+        __m128i *to = (__m128i *)(void *)&cells[i];
+        __m128i points;
+        int32_t four;
+
+        memcpy(&four, text + i, sizeof four);
+        points = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), zero);
+        points = _mm_unpacklo_epi16(points, zero);
+        _mm_storeu_si128(
+            to, _mm_or_si128(put[0], _mm_and_si128(keep[0], _mm_shuffle_epi32(points, 0x50))));
+        _mm_storeu_si128(to + 1, _mm_or_si128(put[1], _mm_and_si128(keep[1], points)));
+        _mm_storeu_si128(
+            to + 2, _mm_or_si128(put[2], _mm_and_si128(keep[2], _mm_shuffle_epi32(points, 0xFF))));
+    }
+    return i;
+}
+#endif
+
+/* Cells of ASCII text in one style; one by one in two stores a cell: a little-endian word for code
+ * point and text_at, and what all cells share. */
 static void fill_ascii(const char *text, uint32_t count, uint16_t style, paua_history_cell *cells)
 {
     const paua_history_cell pattern = {.style = style, .width = 1};
-    const size_t shared = offsetof(paua_history_cell, style);
+    const size_t shared_at = offsetof(paua_history_cell, style);
+    uint32_t shared, i = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    memcpy(&shared, (const char *)&pattern + shared_at, sizeof shared);
+#ifdef __SSE2__
+    i = fill_fours(text, count, (int32_t)shared, cells);
+#endif
+    for (; i < count; i++) {
         uint64_t head = (uint8_t)text[i];
 
         memcpy(&cells[i], &head, sizeof head);
-        memcpy((char *)&cells[i] + shared, (const char *)&pattern + shared,
-               sizeof pattern - shared);
+        memcpy((char *)&cells[i] + shared_at, &shared, sizeof shared);
     }
 }
+
+_Static_assert(sizeof(paua_history_cell) == 12, "cells are three words");
 
 static uint32_t fill_plain_row(const paua_history_row *row, paua_history_cell *cells,
                                uint32_t capacity)

@@ -24,6 +24,7 @@ struct paua_history_scratch {
     struct writer payload; /* of the page at hand */
     struct writer key;     /* with has_key: payload of the frame of these two numbers */
     struct writer packed;
+    struct writer plain; /* text of a page that is looked through */
     uint64_t key_hash;
     uint32_t key_serial;
     uint32_t serials; /* given to frames so far */

@@ -30,6 +30,7 @@ struct paua_history_search {
     char literal[REGEX_LITERAL_NBYTES_MAX]; /* what all its matches contain, if ... */
     size_t literal_nbytes;                  /* ... this is not 0 */
     struct filter_needle needle;
+    struct sought sought; /* pattern or literal: what all matches contain; nbytes 0: unknown */
     bool ignore_case, whole_word, backward, rows_only;
 
     uint64_t low, high; /* rows still to be read: [low, high) */

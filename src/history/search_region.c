@@ -98,31 +98,6 @@ static paua_status load_backward(paua_history_search *s)
     return status;
 }
 
-static paua_status load(paua_history_search *s)
-{
-    paua_status status = view_pin(s->view, s->backward ? s->high - 1 : s->low, false);
-
-    if (status == PAUA_ECORRUPT) {
-        uint64_t low = s->view->pin_begin > s->low ? s->view->pin_begin : s->low;
-        uint64_t high = s->view->pin_end < s->high ? s->view->pin_end : s->high;
-
-        s->damaged_rows += high - low;
-        if (s->backward)
-            s->high = low;
-        else
-            s->low = high;
-        return PAUA_OK;
-    }
-    if (status == PAUA_OK) status = s->backward ? load_backward(s) : load_forward(s);
-    if (status != PAUA_OK) return PAUA_ENOMEM;
-    if (s->ignore_case && !fold_text(&s->folded, s->text, s->text_nbytes)) return PAUA_ENOMEM;
-    s->at = s->backward ? (s->ignore_case ? s->folded.nbytes : s->text_nbytes) : 0;
-    s->has_region = true;
-    return PAUA_OK;
-}
-
-/* ---- filters ---- */
-
 static const struct page *page_at(const paua_history_view *v, size_t at)
 {
     return v->list->pages[at];
@@ -134,6 +109,68 @@ static uint64_t index_of(const paua_history_view *v, size_t at)
     return page_at(v, at)->ordinal <= v->first_ordinal ? 0
                                                        : page_at(v, at)->ordinal - v->first_ordinal;
 }
+
+/* The same after it. */
+static uint64_t end_of(const paua_history_view *v, size_t at)
+{
+    return page_at(v, at)->ordinal + page_at(v, at)->row_count - v->first_ordinal;
+}
+
+/* Whether the rows that come next are of a page, not read yet, whose lines go beyond it no further
+ * than the search does: *at is its place in the list. */
+static bool next_page_closed(const paua_history_search *s, size_t *at)
+{
+    const paua_history_view *v = s->view;
+    uint64_t index = s->backward ? s->high - 1 : s->low;
+
+    if (s->sought.nbytes == 0 || index >= v->tail_index) return false;
+    if (index >= v->pin_begin && index < v->pin_end) return false;
+    *at = list_find(v->list, v->first_page, v->end_page, v->first_ordinal + index);
+    if (s->rows_only) return true;
+    if (s->backward)
+        return *at == v->first_page || index_of(v, *at) <= s->low ||
+               !page_at(v, *at - 1)->last_soft;
+    return !page_at(v, *at)->last_soft || end_of(v, *at) >= s->high;
+}
+
+/* The rows that were looked at, up to those of a page, are done with. */
+static void pass_over(paua_history_search *s, uint64_t begin, uint64_t end)
+{
+    if (s->backward)
+        s->high = begin > s->low ? begin : s->low;
+    else
+        s->low = end < s->high ? end : s->high;
+}
+
+static paua_status load(paua_history_search *s)
+{
+    paua_history_view *v = s->view;
+    size_t at = 0;
+    bool lacks = false;
+    paua_status status;
+
+    if (next_page_closed(s, &at))
+        status = view_pin_if(v, at, &s->sought, &lacks);
+    else
+        status = view_pin(v, s->backward ? s->high - 1 : s->low, false);
+    if (lacks) pass_over(s, index_of(v, at), end_of(v, at));
+    if (lacks) return PAUA_OK;
+    if (status == PAUA_ECORRUPT) {
+        uint64_t left = s->high - s->low;
+
+        pass_over(s, v->pin_begin, v->pin_end);
+        s->damaged_rows += left - (s->high - s->low);
+        return PAUA_OK;
+    }
+    if (status == PAUA_OK) status = s->backward ? load_backward(s) : load_forward(s);
+    if (status != PAUA_OK) return PAUA_ENOMEM;
+    if (s->ignore_case && !fold_text(&s->folded, s->text, s->text_nbytes)) return PAUA_ENOMEM;
+    s->at = s->backward ? (s->ignore_case ? s->folded.nbytes : s->text_nbytes) : 0;
+    s->has_region = true;
+    return PAUA_OK;
+}
+
+/* ---- filters ---- */
 
 /* Lines that begin and end in the filter's rows can be skipped: from s->low up to the page whose
  * last line goes on behind them. */

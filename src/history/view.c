@@ -80,12 +80,36 @@ void view_unpin(paua_history_view *v)
     v->pin_begin = v->pin_end = 0;
 }
 
+/* The rows of a page, or that they are damaged. */
+static void set_pin(paua_history_view *v, const struct page *page, struct block *block)
+{
+    uint32_t skip =
+        page->ordinal < v->first_ordinal ? (uint32_t)(v->first_ordinal - page->ordinal) : 0;
+
+    v->pin = block;
+    v->pin_begin = page->ordinal + skip - v->first_ordinal;
+    v->pin_end = v->pin_begin + page->row_count - skip;
+    v->pin_skip = skip;
+}
+
+paua_status view_pin_if(paua_history_view *v, size_t at, const struct sought *sought, bool *lacks)
+{
+    struct page *page = v->list->pages[at];
+    struct block *block = NULL;
+    paua_status status;
+
+    view_unpin(v);
+    status = page_pin_if(page, sought, &block);
+    if (status == PAUA_ENOMEM) return status;
+    *lacks = status == PAUA_OK && block == NULL;
+    if (!*lacks) set_pin(v, page, block);
+    return status;
+}
+
 paua_status view_pin(paua_history_view *v, uint64_t index, bool keep)
 {
     struct page *page;
     struct block *block = NULL;
-    uint64_t ordinal = v->first_ordinal + index, begin;
-    uint32_t skip;
     paua_status status;
 
     assert(index < v->row_count);
@@ -99,16 +123,10 @@ paua_status view_pin(paua_history_view *v, uint64_t index, bool keep)
         v->pin_skip = 0;
         return PAUA_OK;
     }
-    page = v->list->pages[list_find(v->list, v->first_page, v->end_page, ordinal)];
-    skip = page->ordinal < v->first_ordinal ? (uint32_t)(v->first_ordinal - page->ordinal) : 0;
-    begin = page->ordinal + skip - v->first_ordinal;
+    page = v->list->pages[list_find(v->list, v->first_page, v->end_page, v->first_ordinal + index)];
     view_unpin(v); /* before the next page is restored: one at a time is held */
     status = page_pin(page, keep, &block);
-    if (status == PAUA_ENOMEM) return status;
-    v->pin = block;
-    v->pin_begin = begin;
-    v->pin_end = begin + page->row_count - skip;
-    v->pin_skip = skip;
+    if (status != PAUA_ENOMEM) set_pin(v, page, block);
     return status;
 }
 

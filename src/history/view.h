@@ -30,6 +30,10 @@ struct paua_history_view {
 paua_status view_pin(paua_history_view *v, uint64_t index, bool keep);
 void view_unpin(paua_history_view *v);
 
+/* Pins the rows of list->pages[at], none kept. If the page is cold and no line within it has what
+ * is sought, nothing is pinned, and *lacks is true. */
+paua_status view_pin_if(paua_history_view *v, size_t at, const struct sought *sought, bool *lacks);
+
 /* Of a pinned row. */
 static inline uint32_t view_row_in_pin(const paua_history_view *v, uint64_t index)
 {

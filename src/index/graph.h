@@ -52,8 +52,8 @@ struct graph_build_opts {
 /* Builds over the rows of a walk plane; *neighbours (owned by the caller, mem_free) is rows x
  * stride, the same for any number of threads. The graph's metric is D of the model; under inner
  * product some of each list are near by l2. Every row that is no copy can be reached from the
- * entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row (28 under inner product), and a batch's
- * edges.
+ * entry. Memory: 1.25 x degree x 4 bytes a row, 12 a row (28 under inner product), a byte a
+ * component of short rows and 16 a row, and a batch's edges.
  * PAUA_ECANCELED, PAUA_ENOMEM. */
 paua_status graph_build(const struct model *model, const struct code_plane *plane, uint32_t rows,
                         const struct graph_build_opts *opts, struct graph *graph,

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "index/graph.h"
+#include "index/graph_plane.h"
 #include "index/graph_prune.h"
 #include "index/graph_walk.h"
 
@@ -30,6 +31,7 @@ struct builder {
     struct model near_model;
     struct code_plane near_plane;
     float *near_factors;
+    struct graph_plane wide; /* what short rows are compared by, instead of the walk plane */
     int8_t *lut;
     struct build_worker *workers;
 

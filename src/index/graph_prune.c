@@ -19,15 +19,16 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "index/graph_plane.h"
 #include "index/graph_walk.h"
 
 #define HIDDEN 1u /* bit of a tag: by a chosen row, with alpha 1 */
 
-bool prune_scratch_init(struct prune_scratch *s, const struct model *model, size_t capacity)
+bool prune_scratch_init(struct prune_scratch *s, const struct code_plane *plane, size_t capacity)
 {
     size_t room = walk_lines(capacity); /* keeps every array on a line of its own */
     size_t nbytes = room * (2 * sizeof(uint64_t) + 2 * sizeof(uint32_t) + 2 * sizeof(float));
-    size_t values = (size_t)model->walk.layout.field_count * CODE_LINE_NBYTES;
+    size_t values = (size_t)plane->layout.field_count * CODE_LINE_NBYTES;
     char *memory = mem_aligned(64, values + nbytes);
 
     if (memory == NULL) return false;
@@ -48,7 +49,10 @@ void prune_scratch_free(struct prune_scratch *s) { mem_free(s->memory); }
 void prune_query(const struct pruner *p, uint32_t row, struct prune_scratch *s,
                  struct code_query *query)
 {
-    model_query_row(p->model, p->plane, &p->lut, row, s->values, query);
+    if (p->lut.lut == NULL)
+        graph_plane_query(p->plane, p->model->constant, row, s->values, query);
+    else
+        model_query_row(p->model, p->plane, &p->lut, row, s->values, query);
 }
 
 void prune_measure(const struct pruner *p, uint32_t owner, size_t n, struct prune_scratch *s)

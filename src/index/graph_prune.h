@@ -9,10 +9,10 @@ struct pruner {
     const struct model *model;
     const struct code_plane *plane;
     const struct code_kernels *kernels;
-    struct prune_lut lut;
-    uint32_t degree;    /* most that are chosen */
-    uint32_t fill;      /* chosen at least, where there are as many candidates */
-    uint32_t occlusion; /* candidates looked at */
+    struct prune_lut lut; /* lut.lut NULL: the plane is a graph_plane's */
+    uint32_t degree;      /* most that are chosen */
+    uint32_t fill;        /* chosen at least, where there are as many candidates */
+    uint32_t occlusion;   /* candidates looked at */
     float alpha;
     float tiny; /* rows this near or nearer are one and the same; by inner product none are */
 };
@@ -30,7 +30,8 @@ struct prune_scratch {
     size_t capacity;
 };
 
-bool prune_scratch_init(struct prune_scratch *scratch, const struct model *model, size_t capacity);
+bool prune_scratch_init(struct prune_scratch *scratch, const struct code_plane *plane,
+                        size_t capacity);
 void prune_scratch_free(struct prune_scratch *scratch);
 
 /* Row `row` as a query, in scratch->values. */

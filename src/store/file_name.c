@@ -19,7 +19,7 @@ bool file_name_parse(const char *name, uint64_t *number, enum file_kind *kind, b
 {
     static const enum file_kind kinds[] = {FILE_VECTORS_F32, FILE_VECTORS_F16, FILE_HEAP,
                                            FILE_KEYS,        FILE_CODES,       FILE_GRAPH,
-                                           FILE_COLUMNS,     FILE_PAGES};
+                                           FILE_COLUMNS,     FILE_PAGES,       FILE_VALUES};
     char written[FILE_NAME_NBYTES];
     uint64_t value = 0;
     size_t length;

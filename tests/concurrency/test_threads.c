@@ -184,7 +184,7 @@ static void stage_run(paua_open_opts opts)
         assert_int_equal(pthread_create(&threads[count++], NULL, read_run, &stage), 0);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[count++], NULL, others[i], &stage), 0);
-    world_sleep_ms(world_whole() ? 8000 : 1500);
+    world_sleep_ms(world_whole() ? 8000 : 1000);
     atomic_store(&stage.stop, true);
     while (count > 0)
         pthread_join(threads[--count], NULL);

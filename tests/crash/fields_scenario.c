@@ -44,7 +44,7 @@ paua_status place_create(struct place_open *p, paua_error *err)
     return paua_collection_create(p->db, "c", &schema, &p->c, err);
 }
 
-#define CALL_ROWS_MAX 64u
+#define CALL_ROWS_MAX 1024u
 
 paua_status rows_write(struct place_open *p, bool insert, uint64_t first, uint64_t last,
                        const char *number, int by, const char *text, paua_error *err)
@@ -92,11 +92,15 @@ const struct move steps[STEP_COUNT] = {
     {.call = OPEN},
     {.call = CREATE},
     {INSERT, 1, 40, "n", "text", 1},
+    {INSERT, 1000, 2015, "n", "text", 1}, /* as many as indexes need */
+    {.call = INDEX, .name = "n", .other = "by_n", .by = PAUA_INDEX_SORTED},
     {UPDATE, 5, 15, "n", NULL, 3},
     {INSERT, 41, 45, "extra", "text", 2},
     {UPDATE, 2, 3, "fresh", "text", 4},
     {.call = OPTIMIZE},
+    {.call = INDEX, .name = "text", .other = "by_text", .by = PAUA_INDEX_BITMAP},
     {UPDATE, 3, 9, "n", NULL, 5},
+    {.call = INDEX, .name = "extra", .other = "by_extra", .by = PAUA_INDEX_BITMAP},
     {UPDATE, 41, 44, "more", NULL, 1},
     {.call = DELETE_WHERE, .name = "n BETWEEN 20 AND 24 OR extra = 82"},
     {ADD, 0, 0, "later", NULL, PAUA_TYPE_INT16},
@@ -114,6 +118,7 @@ const struct move steps[STEP_COUNT] = {
     {.call = CLOSE},
     {.call = OPEN},
     {UPDATE, 60, 62, "number", NULL, 7},
+    {.call = UNINDEX, .name = "by_text"},
     {RETYPE, 0, 0, "number", NULL, PAUA_TYPE_STRING},
     {.call = DROP, .name = "fresh"},
     {.call = DELETE_WHERE, .name = "text IS NULL OR text IS NOT NULL"},
@@ -125,6 +130,7 @@ const struct move steps[STEP_COUNT] = {
 paua_status move_make(const struct move *s, struct place_open *p, paua_error *err)
 {
     const paua_field added = {s->name, (uint32_t)s->by};
+    const paua_index_params params = {.kind = (paua_index_kind)s->by};
 
     switch (s->call) {
     case OPEN:
@@ -144,6 +150,10 @@ paua_status move_make(const struct move *s, struct place_open *p, paua_error *er
         return paua_field_rename(p->c, s->name, s->other, err);
     case RETYPE:
         return paua_field_retype(p->c, s->name, (uint32_t)s->by, err);
+    case INDEX:
+        return paua_index_create(p->c, s->name, s->other, &params, NULL, err);
+    case UNINDEX:
+        return paua_index_drop(p->c, s->name, err);
     case DROP:
         return paua_field_drop(p->c, s->name, err);
     case FLUSH:
@@ -174,6 +184,11 @@ static void say_field(void *arg, const paua_field_info *info)
     say(arg, "%s %s\n", info->field.name, paua_type_name(info->field.type));
 }
 
+static void say_index(void *arg, const paua_index *index)
+{
+    say(arg, "%s of %s, %d\n", index->name, index->field, (int)index->params.kind);
+}
+
 static void say_value(struct text *t, const paua_value *value)
 {
     if (value->type == PAUA_TYPE_NULL)
@@ -186,10 +201,11 @@ static void say_value(struct text *t, const paua_value *value)
 
 static paua_status say_rows(struct text *t, paua_collection *c, paua_error *err)
 {
+    const paua_read_opts opts = {.size = sizeof opts, .no_document = true};
     const paua_record *record;
     paua_cursor *cursor;
     size_t count;
-    paua_status status = paua_iterate(c, NULL, &cursor, err);
+    paua_status status = paua_iterate(c, &opts, &cursor, err);
 
     if (status != PAUA_OK) return status;
     paua_cursor_fields(cursor, &count);
@@ -231,6 +247,7 @@ paua_status read_all(const struct place_open *p, struct text *t, paua_error *err
     t->bytes[0] = '\0';
     if (p->c == NULL) return PAUA_OK;
     status = paua_field_list(p->c, say_field, t, err);
+    if (status == PAUA_OK) status = paua_index_list(p->c, say_index, t, err);
     if (status == PAUA_OK) status = say_rows(t, p->c, err);
     for (size_t i = 0; i < sizeof filters / sizeof filters[0] && status == PAUA_OK; i++)
         status = say_count(t, p->c, filters[i], err);

@@ -1,5 +1,5 @@
-/* fields_scenario.h - calls that write fields and change which there are, as a table; and what a
- * database reads like, as text.
+/* fields_scenario.h - calls that write fields, index them, and change which there are, as a table;
+ * and what a database reads like, as text.
  *
  * What it must read like is read from the database itself after each call: fields, rows and values,
  * and how many rows some filters find. That these are right is for property/fields to say. */
@@ -8,8 +8,8 @@
 
 #include <paua/paua.h>
 
-#define STEP_COUNT 31u
-#define TEXT_NBYTES_MAX 65536u
+#define STEP_COUNT 36u
+#define TEXT_NBYTES_MAX 131072u
 
 /* An open database, and its collection if there is one. */
 struct place_open {
@@ -35,6 +35,8 @@ enum call {
     ADD,
     RENAME,
     RETYPE,
+    INDEX,
+    UNINDEX,
     DROP,
     FLUSH,
     CLOSE
@@ -43,8 +45,8 @@ enum call {
 struct move {
     enum call call;
     uint64_t first, last;
-    const char *name, *other; /* fields: numbers and text; or a filter, or a new name */
-    int by;                   /* or a type */
+    const char *name, *other; /* fields: numbers and text; or a filter, a new name, an index */
+    int by;                   /* or a type, or the kind of an index */
 };
 
 extern const struct move steps[STEP_COUNT];
@@ -61,7 +63,7 @@ struct text {
     size_t nbytes;
 };
 
-/* Fields, rows, values and counts; nothing if there is no collection. */
+/* Fields, indexes, rows, values and counts; nothing if there is no collection. */
 paua_status read_all(const struct place_open *p, struct text *t, paua_error *err);
 
 #endif

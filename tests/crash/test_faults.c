@@ -15,6 +15,7 @@
 #include "crash/folder.h"
 #include "crash/scenario.h"
 #include "support/share.h"
+#include "support/support.h"
 
 #define VERSION 100 /* of what the call under test writes */
 #define FAILURES_SHOWN 12u
@@ -333,7 +334,7 @@ static void trials_run(struct bench *b, const struct step *past, const struct tr
         b->trial = &list[i];
         template_make(b);
         while (try_fault(b, n))
-            n += sweep_whole() ? 1 : 1 + n / 3;
+            n += sweep_whole() ? 1 : 1 + n / (test_sampled() ? 2 : 3);
     }
 }
 

@@ -154,6 +154,7 @@ static void sweep_run(paua_durability durability)
     snprintf(s->path, sizeof s->path, "%.200s/replayed", s->folder);
     record(s);
     assert_true(log_renames(&s->log, ".columns") >= 5);
+    assert_true(log_renames(&s->log, ".values") >= 5);
     points = s->log.count;
     if (sweep_whole() || sample > points) sample = points;
     for (size_t i = 0; i < sample; i++)

@@ -1,7 +1,10 @@
-/* test_indexes.c - codes, graphs, stubs and the records of them damaged, in a small database with
- * indexes: bits flipped, files cut. Searches fail with the name of the damaged file, which the
- * check names too, or find what they should. Where pages are not verified they may find something
- * else, and do not crash. */
+/* test_indexes.c - codes, graphs, stubs, ordered values of fields, and the records of them damaged,
+ * in a small database with indexes: bits flipped, files cut. Searches and filters fail with the
+ * name of the damaged file, which the check names too, or find what they should. Where pages are
+ * not verified they may find something else, and do not crash.
+ *
+ * So few rows are scanned rather than looked up; the linker puts __wrap_value_index_match() in
+ * place of value_index_match(), which leaves that estimate out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +15,10 @@
 #include <string.h>
 
 #include "damage/sweep.h"
+#include "index/value_index.h"
 
 #define ROWS 1040u
+#define FIELDED_ROWS 100u
 #define DIM 6u
 #define DAMAGES_MAX 20000u
 #define RECORD_NBYTES 130u
@@ -55,7 +60,18 @@ static bool is(const struct image_file *file, const char *suffix)
 /* A file without which an index is none: its vectors may be a stub. */
 static bool of_index(const struct image_file *file)
 {
-    return is(file, ".codes") || is(file, ".graph") || is(file, ".f32");
+    return is(file, ".codes") || is(file, ".graph") || is(file, ".values") || is(file, ".f32");
+}
+
+paua_status __wrap_value_index_match(const struct value_index *index,
+                                     const struct column_view *view, const struct column_test *test,
+                                     uint64_t *bitmap, bool *done, paua_error *error);
+
+paua_status __wrap_value_index_match(const struct value_index *index,
+                                     const struct column_view *view, const struct column_test *test,
+                                     uint64_t *bitmap, bool *done, paua_error *error)
+{
+    return value_index_find(index, view, test, bitmap, done, error);
 }
 
 static const char *file_of(const struct sweep *sweep, uint32_t index)
@@ -226,6 +242,56 @@ static void insert(paua_collection *collection)
     MUST(paua_insert(collection, &rows, NULL, NULL, &err));
 }
 
+/* Rows with the fields that a transcript asks for by a filter, and indexes of two of them. Most are
+ * deleted, so that they need not be read again and again. */
+static void make_fields(paua_db *db)
+{
+    static const paua_field columns[] = {{"n", PAUA_TYPE_INT16},
+                                         {"word", PAUA_TYPE_STRING},
+                                         {"raw", PAUA_TYPE_BYTES},
+                                         {"tags", PAUA_TYPE_ARRAY | PAUA_TYPE_INT16}};
+    static const char *const words[] = {"will", "won't", "", "else"};
+    static const paua_vector_field vector = {
+        .name = "v", .dim = 2, .metric = PAUA_L2, .index = {.kind = PAUA_INDEX_NONE}};
+    static const paua_index_params bitmap = {.kind = PAUA_INDEX_BITMAP};
+    static uint64_t keys[ROWS];
+    static float vectors[ROWS][2];
+    static paua_value n[ROWS], word[ROWS], raw[ROWS];
+    const paua_column given[] = {{"n", n}, {"word", word}, {"raw", raw}};
+    const paua_keys gone = {.count = ROWS - FIELDED_ROWS, .u64 = keys + FIELDED_ROWS};
+    const paua_schema schema = {.size = sizeof schema,
+                                .document = PAUA_DOCUMENT_NONE,
+                                .fields = &vector,
+                                .field_count = 1,
+                                .columns = columns,
+                                .column_count = 4};
+    const paua_vectors all = {.data = vectors[0]};
+    const paua_rows rows = {.size = sizeof rows,
+                            .keys = {.count = ROWS, .u64 = keys},
+                            .vectors = &all,
+                            .vectors_count = 1,
+                            .columns = given,
+                            .column_count = 3};
+    paua_collection *c;
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        keys[i] = i;
+        vectors[i][0] = (float)i;
+        n[i] = (paua_value){.type = PAUA_TYPE_INT16, .as.i64 = (int64_t)(i * 37 % 500)};
+        word[i] = (paua_value){.type = i % 7 == 0 ? PAUA_TYPE_NULL : PAUA_TYPE_STRING,
+                               .as.bytes = {words[i % 4], strlen(words[i % 4])}};
+        raw[i] = (paua_value){.type = i % 5 == 0 ? PAUA_TYPE_NULL : PAUA_TYPE_BYTES,
+                              .as.bytes = {"raw", 3}};
+    }
+    MUST(paua_collection_create(db, "values", &schema, &c, &err));
+    MUST(paua_insert(c, &rows, NULL, NULL, &err));
+    MUST(paua_index_create(c, "n", "by_n", NULL, NULL, &err));
+    MUST(paua_index_create(c, "word", "by_word", &bitmap, NULL, &err));
+    MUST(paua_optimize(c, NULL, &err));
+    MUST(paua_delete(c, &gone, NULL, NULL, &err));
+    paua_collection_close(c);
+}
+
 static void make(const char *path)
 {
     static const paua_index_params graph = {PAUA_INDEX_VAMANA, 6, 12, 24, 0};
@@ -246,6 +312,7 @@ static void make(const char *path)
     insert(collection);
     MUST(paua_optimize(collection, NULL, &err));
     paua_collection_close(collection);
+    make_fields(db);
     paua_close(db);
 }
 
@@ -268,7 +335,7 @@ static int set_up(void **state)
     MUST(transcript_read(&rewritten, path, opts, ROWS_BY_KEY, &err));
     world_remove(path);
     fprintf(stderr, "%zu files, %zu bytes\n", image.count, image_nbytes(&image));
-    return image_nbytes(&image) < 400000 ? 0 : -1;
+    return image_nbytes(&image) < 500000 ? 0 : -1;
 }
 
 static int tear_down(void **state)

@@ -95,6 +95,10 @@ has '^machine,backend,backend_version,case,index_type,quantize_type,use_refiner,
 want 1 "$paua" bench vectors --base query.fvecs --query query.fvecs --truth truth.ivecs \
     --workers 1 --seconds 0.1 -q --dir "$work"
 says "of a base with 30 rows, give this base's truth"
+want 1 "$paua" bench vectors --base base.fvecs --query query.fvecs --truth missing.ivecs \
+    --dir "$work"
+says 'missing.ivecs'
+grep -q inserting err && die 'a truth that is missing is told before anything is built'
 want 1 "$paua" bench vectors --base truth.ivecs --query query.fvecs -q --dir "$work"
 says 'truth.ivecs: its name does not end in'
 want 1 "$paua" bench vectors --base missing.fvecs --query query.fvecs -q --dir "$work"

@@ -38,7 +38,7 @@ want 0 "$paua" import films films.jsonl --json
 has '"imported":0,"already_there":5,"refused":0,'
 want 0 "$paua" import films more.jsonl --upsert -q # fields alone
 want 0 "$paua" field ls films
-has '^tags    array of string  *0  *5  *0 B  *3'
+has '^tags    array of string  *3  *2  *0 B  *3'
 want 0 "$paua" optimize films -q
 want 0 "$paua" field ls films
 has '^field   type  *distinct  nulls  '
@@ -205,11 +205,11 @@ says 'filter: line 1, column 8: what is quoted by '
 want 2 "$paua" rm films --where ')'
 says 'filter: line 1, column 1: '
 want 1 "$paua" query films $'year = 1979\n  AND nope = 2'
-says 'line 2, column 7: there is no field "nope"'
+says 'filter: line 2, column 7: there is no field "nope"'
 want 1 "$paua" rm films --where "nope = 'x'"
-says 'there is no field "nope"'
+says 'filter: line 1, column 1: there is no field "nope"'
 want 1 "$paua" search films '[1,0,0]' --where "year = 'x'"
-says "line 1, column 8: field \"year\" is of type int16; 'x' is a string"
+says "filter: line 1, column 8: field \"year\" is of type int16; 'x' is a string"
 want 1 "$paua" query films --order-by tags
 says 'field "tags" holds arrays, which have no order'
 want 1 "$paua" query films --order-by nope

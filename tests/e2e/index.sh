@@ -38,7 +38,7 @@ for precision in fp32 fp16 int8 int4 int2; do
     want 0 "$paua" index ls $precision --json
     has '^{"index":"vector","field":"vector","kind":"vamana","degree":24,"list":60,"occlusion":750,'
     has '"alpha":1.2,"rows":3000,"rows_due":0,"walk_bytes":[1-9]'
-    has '"graph_bytes":[1-9][0-9]*,"bytes_per_row":[1-9]'
+    has '"graph_bytes":[1-9][0-9]*,"values_bytes":0,"bytes_per_row":[1-9]'
     [[ $(wc -l <out) == 1 ]] || die 'one index'
     want 0 "$paua" search $precision --queries query.fvecs -k 10 --exact --json --no-document
     hits exact.hits
@@ -80,10 +80,10 @@ want 0 "$paua" search int8 --queries base.fvecs --row 18 -k 3 --allowed <(seq 10
 want 0 "$paua" index create int4 scan --kind flat --json
 has '^{"index":"scan","field":"vector","kind":"flat","rows":3000,"rows_due":0,'
 want 0 "$paua" index create int4 dense --degree 32 --list 80 --alpha 1.3 --threads 2 --progress
-has '^dense: 3000 rows, .* of codes and graph, '
+has '^dense: 3000 rows, [0-9.]* KiB, '
 grep -q linking err || die 'no progress'
 want 0 "$paua" index ls int4
-has '^index  *field  *kind  *rows  *due  *walk  *refine  *factors  *graph  *bytes/row  *numbers'
+has '^index  *field  *kind  *rows  *due  *walk  *refine  *factors  *graph  *values  *bytes/row'
 has '^dense  *vector  *vamana  *3000  *0 .*degree 32, list 80, occlusion 750, alpha 1.3$'
 [[ $(wc -l <out) == 4 ]] || die 'three indexes'
 for index in vector scan dense; do
@@ -93,6 +93,8 @@ for index in vector scan dense; do
 done
 want 1 "$paua" search int4 --queries query.fvecs --index nope
 says nope
+want 2 "$paua" search int4 --queries query.fvecs --exact --index dense
+says '--exact and --index contradict each other'
 want 1 "$paua" index create int4 scan
 says scan
 want 1 "$paua" index create int4 other --field nope

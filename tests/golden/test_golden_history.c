@@ -2,6 +2,7 @@
  *
  *   test_golden_history DIRECTORY */
 #include "golden/history_rows.h"
+#include "golden/same_rows.h"
 
 #include <stdio.h>
 
@@ -23,38 +24,6 @@ static struct test_buffer load(const char *name)
         assert_true(test_write(&buffer, bytes, nbytes));
     fclose(file);
     return buffer;
-}
-
-static void assert_rows_same(const paua_history_row *a, const paua_history_row *b)
-{
-    paua_history_cell cells[2][128];
-    uint32_t count = paua_history_row_cells(a, cells[0], 128);
-
-    assert_int_equal(a->id, b->id);
-    assert_int_equal(a->time_ms, b->time_ms);
-    assert_int_equal(a->width, b->width);
-    assert_int_equal(a->end, b->end);
-    assert_int_equal(a->soft, b->soft);
-    assert_int_equal(a->text_nbytes, b->text_nbytes);
-    assert_memory_equal(a->text, b->text, a->text_nbytes);
-    assert_int_equal(count, paua_history_row_cells(b, cells[1], 128));
-    for (uint32_t i = 0; i < count; i++) {
-        paua_history_style x = a->styles[cells[0][i].style], y = b->styles[cells[1][i].style];
-
-        assert_int_equal(x.link == 0, y.link == 0);
-        if (x.link != 0) {
-            const paua_history_link *p = &a->links[x.link - 1], *q = &b->links[y.link - 1];
-
-            assert_int_equal(p->uri_nbytes, q->uri_nbytes);
-            assert_memory_equal(p->uri, q->uri, p->uri_nbytes);
-            assert_int_equal(p->id_nbytes, q->id_nbytes);
-            if (p->id_nbytes > 0) assert_memory_equal(p->id, q->id, p->id_nbytes);
-        }
-        x.link = y.link = 0;
-        assert_memory_equal(&x, &y, sizeof x);
-        cells[0][i].style = cells[1][i].style = 0;
-        assert_memory_equal(&cells[0][i], &cells[1][i], sizeof cells[0][i]);
-    }
 }
 
 static void a_golden_history_is_read_as_it_was_written(void **state)

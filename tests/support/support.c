@@ -138,6 +138,15 @@ bool test_sweep_whole(void)
     return sweep != NULL && strcmp(sweep, "whole") == 0;
 }
 
+bool test_sampled(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return !test_sweep_whole();
+#else
+    return false;
+#endif
+}
+
 paua_db *test_open(const struct test_dir *dir)
 {
     paua_open_opts opts = {

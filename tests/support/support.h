@@ -63,6 +63,10 @@ float test_half(float value); /* rounded to half precision */
 /* PAUA_SWEEP=whole asks for everything, otherwise a sample. */
 bool test_sweep_whole(void);
 
+/* In a sanitized build, unless everything is asked for: loops over combinations, all of which the
+ * release build takes, skip most of them. */
+bool test_sampled(void);
+
 /* ---- databases ---- */
 
 /* Opens with durability off and no background thread, making what is not there. */

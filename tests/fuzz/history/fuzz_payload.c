@@ -1,5 +1,6 @@
 /* fuzz_payload.c - pages' rows: the first byte is their number less one. What is accepted must
- * encode to the very bytes it came from, and every cluster of it must be readable. */
+ * encode to the very bytes it came from, every cluster of it must be readable, and its text found.
+ * */
 #include "fuzz.h"
 
 #include "history/payload.h"
@@ -32,6 +33,22 @@ static void require_same(const struct block *b, const uint8_t *data, size_t size
     free(ids);
 }
 
+/* Text of any row is found, in what was accepted; in what was not, nothing happens. */
+static void look_for_text(const struct block *b, const uint8_t *data, size_t size)
+{
+    struct writer plain = {0};
+    struct sought sought = {.text = "x", .nbytes = 1, .any_case = size % 2 == 0};
+
+    if (b == NULL) payload_may_contain(data, size, &sought, &plain);
+    sought.any_case = false;
+    for (uint32_t i = 0; b != NULL && i < b->row_count; i++) {
+        sought.text = b->text + block_text_begin(b, i);
+        sought.nbytes = block_text_end(b, i) - block_text_begin(b, i);
+        if (sought.nbytes > 0) FUZZ_REQUIRE(payload_may_contain(data, size, &sought, &plain));
+    }
+    writer_free(&plain);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const paua_history_allocator plain;
@@ -50,7 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(b != NULL);
         read_through(b);
         require_same(b, copy, size - 1);
+        look_for_text(b, copy, size - 1);
         block_unref(b);
+    } else {
+        look_for_text(NULL, copy, size - 1);
     }
     builder_free(&rows);
     heap_unref(heap);

@@ -110,6 +110,22 @@ static void a_directory_without_fields_is_one(void **state)
     writer_free(&w);
 }
 
+static void ends_are_wide_where_bytes_are_4_gib_or_more(void **state)
+{
+    struct column_chunk_record chunk = {.kind = COLUMN_RECORD_UNREPEATED};
+    struct column_chunk_layout layout;
+
+    (void)state;
+    chunk.nbytes = UINT32_MAX;
+    column_chunk_lay(&chunk, 100, 8, &layout);
+    assert_true(layout.ends == 8 + (UINT64_C(1) << 32));
+    assert_true(layout.hashes == layout.ends + 400);
+    chunk.nbytes++;
+    column_chunk_lay(&chunk, 100, 8, &layout);
+    assert_true(layout.hashes == layout.ends + 800);
+    assert_true(layout.end == layout.hashes + 400);
+}
+
 static void damaged_directories_are_refused(void **state)
 {
     struct writer w = {0};
@@ -198,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directory_comes_back_as_it_was),
         cmocka_unit_test(a_directory_without_fields_is_one),
+        cmocka_unit_test(ends_are_wide_where_bytes_are_4_gib_or_more),
         cmocka_unit_test(damaged_directories_are_refused),
         cmocka_unit_test(forged_directories_are_refused),
         cmocka_unit_test(decoding_without_memory_says_so),

@@ -196,7 +196,7 @@ static void a_heap_files_header_has_no_vector_fields(void **state)
 {
     static const struct forgery forgeries[] = {{36, 4, 1, 0},          {40, 4, 4, 0},
                                                {44, 4, 1, 0},          {10, 1, 0, 0},
-                                               {10, 1, FILE_CODES, 0}, {10, 1, FILE_PAGES + 1, 0},
+                                               {10, 1, FILE_CODES, 0}, {10, 1, FILE_VALUES + 1, 0},
                                                {10, 1, 255, 0}};
     static const struct file_header heap = {.kind = FILE_HEAP, .number = 1, .collection = 1};
     uint8_t bytes[FILE_HEADER_NBYTES];

@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
-#define RANGES_MAX 40u
-#define MEMBERS_MAX 40u
+#include "column/reader.h"
+
+#define RANGES_MAX NAIVE_BOUNDS_MAX
+#define MEMBERS_MAX NAIVE_BOUNDS_MAX
 
 const uint32_t naive_types[] = {
     PAUA_TYPE_BOOL,
@@ -156,11 +158,6 @@ void naive_same_cell(const struct cell *a, const struct cell *b, uint32_t type)
 
 /* ---- random tests ---- */
 
-struct bounds {
-    struct key_range ranges[RANGES_MAX];
-    paua_bytes set[MEMBERS_MAX];
-};
-
 static bool odd_length(const void *arg, const uint8_t *data, size_t nbytes)
 {
     (void)data;
@@ -184,7 +181,7 @@ static struct cell some_value(struct naive *naive, uint64_t *seed)
     return cell.present ? cell : naive_value(naive, seed, SHAPE_DENSE, 0);
 }
 
-static void some_ranges(struct naive *naive, uint64_t *seed, struct bounds *bounds,
+static void some_ranges(struct naive *naive, uint64_t *seed, struct naive_bounds *bounds,
                         struct column_test *test)
 {
     size_t wanted = naive_below(seed, 3) ? naive_below(seed, 3) : naive_below(seed, RANGES_MAX);
@@ -207,7 +204,7 @@ static void some_ranges(struct naive *naive, uint64_t *seed, struct bounds *boun
     *test = (struct column_test){.kind = TEST_KEYS, .ranges = bounds->ranges, .range_count = count};
 }
 
-static void some_set(struct naive *naive, uint64_t *seed, struct bounds *bounds,
+static void some_set(struct naive *naive, uint64_t *seed, struct naive_bounds *bounds,
                      struct column_test *test)
 {
     size_t wanted = naive_below(seed, 2) ? naive_below(seed, 5) : naive_below(seed, MEMBERS_MAX);
@@ -248,8 +245,8 @@ static void some_between(struct naive *naive, uint64_t *seed, struct column_test
     test->low_open = test->high_open = false;
 }
 
-static void some_test(struct naive *naive, uint64_t *seed, struct bounds *bounds,
-                      struct column_test *test)
+void naive_test(struct naive *naive, uint64_t *seed, struct naive_bounds *bounds,
+                struct column_test *test)
 {
     static uint32_t parity;
     uint32_t kind = naive_below(seed, 8);
@@ -310,35 +307,82 @@ static bool naive_passes(const struct column_test *test, const struct cell *cell
 }
 
 /* Values, spread three apart, are those of the cells. */
-static void check_values(const struct column_view *view, uint32_t first, uint32_t n,
+static void same_value(const paua_value *got, const paua_value *wanted)
+{
+    assert_int_equal(got->type, wanted->type);
+    if (wanted->type == PAUA_TYPE_NULL) return;
+    if (type_is_number(wanted->type))
+        assert_memory_equal(&got->as.u64, &wanted->as.u64, wanted->type == PAUA_TYPE_BOOL ? 1 : 8);
+    else
+        assert_true(got->as.bytes.data == wanted->as.bytes.data &&
+                    got->as.bytes.nbytes == wanted->as.bytes.nbytes);
+}
+
+static void check_values(struct column_reader *reader, uint32_t first, uint32_t n,
                          const struct cell *cells)
 {
+    uint32_t type = reader->view->type;
     paua_value *values = malloc(((size_t)n * 3 + 1) * sizeof values[0]);
 
     assert_non_null(values);
     memset(values, 0xAA, ((size_t)n * 3 + 1) * sizeof values[0]);
-    column_values(view, first, n, values, 3);
+    column_reader_values(reader, first, n, values, 3);
     for (uint32_t i = 0; i < n; i++) {
-        paua_value wanted = value_of_cell(view->type, &cells[i]);
+        paua_value wanted = value_of_cell(type, &cells[i]);
 
-        assert_int_equal(values[3 * i].type, wanted.type);
+        same_value(&values[3 * i], &wanted);
         assert_int_equal(values[3 * i + 1].type, 0xAAAA);
-        if (wanted.type == PAUA_TYPE_NULL) continue;
-        if (type_is_number(wanted.type))
-            assert_memory_equal(&values[3 * i].as.u64, &wanted.as.u64,
-                                wanted.type == PAUA_TYPE_BOOL ? 1 : 8);
-        else
-            assert_true(values[3 * i].as.bytes.data == wanted.as.bytes.data &&
-                        values[3 * i].as.bytes.nbytes == wanted.as.bytes.nbytes);
     }
     free(values);
+}
+
+/* Values that are present are those of the cells that are, with their rows. */
+static void check_present(struct column_reader *reader, uint32_t first, uint32_t n,
+                          const struct cell *cells)
+{
+    paua_value *values = malloc(((size_t)n + 1) * sizeof values[0]);
+    uint16_t *rows = malloc(((size_t)n + 1) * sizeof rows[0]);
+    uint32_t count, at = 0;
+
+    assert_non_null(values);
+    assert_non_null(rows);
+    count = column_reader_present(reader, first, n, rows, values);
+    for (uint32_t i = 0; i < n; i++) {
+        paua_value wanted = value_of_cell(reader->view->type, &cells[i]);
+
+        if (!cells[i].present) continue;
+        assert_true(at < count);
+        assert_int_equal(rows[at], i);
+        same_value(&values[at++], &wanted);
+    }
+    assert_int_equal(at, count);
+    free(values);
+    free(rows);
+}
+
+/* Blocks in rising order, as a walk reads them. */
+static void check_walk(const struct column_view *view, uint32_t rows, const struct cell *cells)
+{
+    struct column_reader reader;
+
+    column_reader_begin(&reader, view);
+    for (uint32_t first = 0; first < rows; first += 100) {
+        uint32_t n = rows - first < 100 ? rows - first : 100;
+
+        if (first / 100 % 3 == 0)
+            check_values(&reader, first, n, cells + first);
+        else
+            check_present(&reader, first, n, cells + first);
+    }
 }
 
 static void check_cells(const struct naive *naive, const struct column_view *view, uint64_t seed)
 {
     struct cell *cells = malloc((naive->rows + 100) * sizeof cells[0]), none = {0};
+    struct column_reader reader;
 
     assert_non_null(cells);
+    column_reader_begin(&reader, view);
     for (uint32_t row = 0; row < naive->rows; row++) {
         column_cell(view, row, &cells[row]);
         naive_same_cell(&naive->cells[row], &cells[row], naive->type);
@@ -352,7 +396,9 @@ static void check_cells(const struct naive *naive, const struct column_view *vie
         for (uint32_t row = 0; row < n; row++)
             naive_same_cell(first + row < naive->rows ? &naive->cells[first + row] : &none,
                             &cells[row], naive->type);
-        check_values(view, first, n, cells);
+        check_values(&reader, first, n, cells);
+        if (n <= COLUMN_CHUNK_ROWS) check_present(&reader, first, n, cells);
+        if (i == 0) check_walk(view, naive->rows, cells);
     }
     free(cells);
 }
@@ -385,14 +431,14 @@ void naive_check(struct naive *naive, const struct column_view *view, const stru
                  uint64_t seed, unsigned count)
 {
     struct match_scratch scratch = {0};
-    struct bounds bounds;
+    struct naive_bounds bounds;
     struct column_test test;
 
     check_cells(naive, view, seed);
     for (unsigned i = 0; i < count; i++) {
         uint32_t rows = naive->rows + naive_below(&seed, 200);
 
-        some_test(naive, &seed, &bounds, &test);
+        naive_test(naive, &seed, &bounds, &test);
         if (i % 4 == 3) rows = naive_below(&seed, naive->rows + 1);
         check_match(naive, view, patches, &test, rows, &scratch);
     }

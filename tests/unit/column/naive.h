@@ -38,6 +38,16 @@ void naive_free(struct naive *naive);
 /* A value of the column's kind; what it borrows lives in the column. */
 struct cell naive_value(struct naive *naive, uint64_t *seed, enum naive_shape shape, uint32_t row);
 
+/* A random test of any kind, of values like the column's; what it borrows is in the bounds and the
+ * column. */
+#define NAIVE_BOUNDS_MAX 40u
+struct naive_bounds {
+    struct key_range ranges[NAIVE_BOUNDS_MAX];
+    paua_bytes set[NAIVE_BOUNDS_MAX];
+};
+void naive_test(struct naive *naive, uint64_t *seed, struct naive_bounds *bounds,
+                struct column_test *test);
+
 /* Fails the test unless cells are equal. */
 void naive_same_cell(const struct cell *a, const struct cell *b, uint32_t type);
 

@@ -14,6 +14,13 @@
 
 static void put_all(struct column *column, const struct naive *naive, uint32_t first)
 {
+    if (naive->rows % 2 == 1) { /* together, a few and many at a time */
+        for (uint32_t row = first, n = 1; row < naive->rows; row += n, n = n * 3 % 1021) {
+            if (n > naive->rows - row) n = naive->rows - row;
+            assert_int_equal(column_put_rows(column, row, &naive->cells[row], n), PAUA_OK);
+        }
+        return;
+    }
     for (uint32_t row = first; row < naive->rows; row++)
         if (naive->cells[row].present || row % 3 == 0)
             assert_int_equal(column_put(column, row, &naive->cells[row]), PAUA_OK);
@@ -63,6 +70,86 @@ static void columns_of_several_chunks_read_and_match_as_arrays(void **state)
         check(column, &naive, shape, 6);
         column_free(column);
         naive_free(&naive);
+    }
+}
+
+/* Ends of eight bytes, as a chunk of 4 GiB has them. */
+static void wide_ends_are_read_as_narrow_ones(void **state)
+{
+    static const char bytes[] = "onethree";
+    static const uint64_t ends[] = {3, 3, 3, 8};
+    uint32_t hashes[] = {value_hash((const uint8_t *)"one", 3), 0,
+                         value_hash((const uint8_t *)"", 0),
+                         value_hash((const uint8_t *)"three", 5)};
+    static const char *values[] = {"one", NULL, "", "three"};
+    struct column_chunk chunk = {.kind = CHUNK_UNREPEATED,
+                                 .rows = 4,
+                                 .nulls = 1,
+                                 .base = 1,
+                                 .most = UINT64_MAX,
+                                 .ends = (const uint8_t *)ends,
+                                 .end_nbytes = 8,
+                                 .hashes = (const uint8_t *)hashes,
+                                 .bytes = (const uint8_t *)bytes};
+    struct column_view view = {
+        .type = PAUA_TYPE_STRING, .rows = 4, .chunk_count = 1, .chunks = &chunk};
+
+    (void)state;
+    assert_null(column_validate(&view));
+    for (uint32_t row = 0; row < 4; row++) {
+        struct cell cell;
+
+        column_cell(&view, row, &cell);
+        assert_int_equal(cell.present, values[row] != NULL);
+        if (values[row] == NULL) continue;
+        assert_int_equal(cell.nbytes, strlen(values[row]));
+        assert_memory_equal(cell.data, values[row], cell.nbytes);
+    }
+}
+
+static void put_text(struct column *column, const char *what, uint32_t number)
+{
+    char text[64];
+    struct cell cell = {.present = true, .data = (const uint8_t *)text};
+
+    cell.nbytes = (size_t)snprintf(text, sizeof text, "%s of number %u", what, number);
+    assert_int_equal(column_put(column, column_rows(column), &cell), PAUA_OK);
+}
+
+/* With values that repeat, and with ones that do not; whatever was known, or is put afterwards. */
+static void rows_taken_back_leave_no_bytes_behind(void **state)
+{
+    (void)state;
+    for (uint32_t distinct = 0; distinct < 2; distinct++) {
+        struct column *column = column_new(PAUA_TYPE_STRING);
+        uint32_t rows = 0;
+        size_t nbytes = 0;
+        struct column_view view;
+
+        for (uint32_t round = 0; round < 50; round++) {
+            for (uint32_t i = 0; i < 100; i++, rows++)
+                put_text(column, "kept", distinct != 0 ? rows : rows % 10);
+            column_mark(column);
+            if (round == 9) nbytes = column_nbytes(column);
+            for (uint32_t i = 0; i < (distinct != 0 ? 5000u : 2000u); i++)
+                put_text(column, "refused", round * 5000 + i);
+            column_truncate(column, rows);
+            column_look(column, &view);
+            assert_null(column_validate(&view));
+            assert_int_equal(view.dictionary.count, distinct != 0 ? 0 : 10);
+        }
+        /* what stays is what was kept, the room for codes, and the table that had to grow once */
+        assert_true(column_nbytes(column) < nbytes + (distinct != 0 ? 500000 : 200000));
+        for (uint32_t row = 0; row < rows; row++) {
+            char text[64];
+            struct cell cell;
+
+            snprintf(text, sizeof text, "kept of number %u", distinct != 0 ? row : row % 10);
+            column_cell(&view, row, &cell);
+            assert_int_equal(cell.nbytes, strlen(text));
+            assert_memory_equal(cell.data, text, cell.nbytes);
+        }
+        column_free(column);
     }
 }
 
@@ -316,6 +403,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_shape_reads_and_matches_as_an_array),
         cmocka_unit_test(columns_of_several_chunks_read_and_match_as_arrays),
+        cmocka_unit_test(wide_ends_are_read_as_narrow_ones),
+        cmocka_unit_test(rows_taken_back_leave_no_bytes_behind),
         cmocka_unit_test(a_truncated_column_is_one_that_was_never_longer),
         cmocka_unit_test(chunks_that_are_skipped_are_null),
         cmocka_unit_test(each_shape_takes_the_form_that_is_smallest),

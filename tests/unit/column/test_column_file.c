@@ -245,6 +245,52 @@ static paua_status fail_at_row(void *arg, uint32_t row, struct cell *cell, paua_
     return (*left)-- == 0 ? PAUA_EIO : PAUA_OK;
 }
 
+#define LONG_NBYTES ((size_t)64 << 20)
+
+/* Values of 64 MiB, each with its row at its beginning. */
+static paua_status next_long(void *arg, uint32_t row, struct cell *cell, paua_error *err)
+{
+    (void)err;
+    memcpy(arg, &row, sizeof row);
+    *cell = (struct cell){.present = true, .data = arg, .nbytes = LONG_NBYTES};
+    return PAUA_OK;
+}
+
+/* Takes 10 GiB of memory, and half a minute. */
+static void more_than_4_gib_of_a_chunk_are_sealed_as_they_are(void **state)
+{
+    const char *sweep = getenv("PAUA_SWEEP");
+    const uint32_t rows = 66;
+    const struct column_view *view;
+    struct column_writer *writer;
+    struct column_file *file;
+    struct file_ref ref;
+    uint8_t *value;
+
+    if (sweep == NULL || strcmp(sweep, "whole") != 0) skip();
+    value = calloc(1, LONG_NBYTES);
+    assert_non_null(value);
+    assert_int_equal(column_writer_open(*state, SEALED_NUMBER, SEALED_COLLECTION, SEALED_SEGMENT,
+                                        rows, &writer, NULL),
+                     PAUA_OK);
+    assert_int_equal(
+        column_writer_field(writer, 1, PAUA_TYPE_BYTES, "long", next_long, value, NULL), PAUA_OK);
+    assert_int_equal(column_writer_seal(writer, &ref, NULL), PAUA_OK);
+    column_writer_close(writer);
+    assert_int_equal(sealed_open(*state, &ref, rows, true, &file, NULL), PAUA_OK);
+    assert_int_equal(column_file_column(file, 1, &view, NULL), PAUA_OK);
+    assert_int_equal(view->chunks[0].end_nbytes, 8);
+    for (uint32_t row = 0; row < rows; row++) {
+        struct cell cell;
+
+        column_cell(view, row, &cell);
+        assert_true(cell.present && cell.nbytes == LONG_NBYTES);
+        assert_memory_equal(cell.data, &row, sizeof row);
+    }
+    column_file_unref(file);
+    free(value);
+}
+
 static void a_source_that_fails_leaves_no_file(void **state)
 {
     for (uint32_t type = PAUA_TYPE_INT32; type <= PAUA_TYPE_BYTES; type += 10) {
@@ -276,6 +322,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(sealing_chooses_the_smallest_form, setup, teardown),
         cmocka_unit_test_setup_teardown(sealing_without_memory_leaves_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(opening_without_memory_fails_and_can_be_tried_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(more_than_4_gib_of_a_chunk_are_sealed_as_they_are, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_source_that_fails_leaves_no_file, setup, teardown),
     };

@@ -121,6 +121,39 @@ static void edits_and_undone_edits_are_those_of_a_plain_map(void **state)
     patches_unref(patches);
 }
 
+/* Also on top of a set, and after changes that were put. */
+static void changes_in_place_are_those_of_a_plain_map(void **state)
+{
+    struct patches *patches = NULL;
+    struct plain plain = {0};
+    uint64_t seed = 5;
+
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        struct patch_edit *edit = patch_edit_begin(patches);
+        struct patches *edited;
+
+        put_some(edit, &plain, &seed, naive_below(&seed, 12));
+        for (unsigned i = 0; i < 3000; i++) {
+            uint32_t f = naive_below(&seed, FIELDS), row = naive_below(&seed, ROWS);
+            uint8_t what = (uint8_t)(1 + naive_below(&seed, TEXTS + 1));
+            struct cell cell = cell_of(f, what), got;
+
+            assert_int_equal(patch_edit_replace(edit, ids[f], row, &cell), PAUA_OK);
+            plain.at[f][row] = what;
+            assert_true(patch_edit_find(edit, ids[f], row, &got));
+            same(f, &cell, &got);
+        }
+        assert_true(patch_edit_count(edit) <= FIELDS * ROWS + 12);
+        assert_int_equal(patch_edit_apply(edit, &edited), PAUA_OK);
+        patch_edit_end(edit);
+        patches_unref(patches);
+        patches = edited;
+        check_same(patches, &plain);
+    }
+    patches_unref(patches);
+}
+
 static struct patches *some_patches(struct plain *plain, uint64_t seed, uint32_t count)
 {
     struct patch_edit *edit = patch_edit_begin(NULL);
@@ -309,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edits_and_undone_edits_are_those_of_a_plain_map),
+        cmocka_unit_test(changes_in_place_are_those_of_a_plain_map),
         cmocka_unit_test(rows_that_move_take_their_patches_along),
         cmocka_unit_test(what_came_since_is_what_differs),
         cmocka_unit_test(fields_that_are_not_edited_are_shared),

@@ -53,6 +53,26 @@ static uint32_t fields(paua_collection *c)
     return count;
 }
 
+struct counted {
+    uint64_t distinct, nulls, patches;
+};
+
+static void count_n(void *arg, const paua_field_info *info)
+{
+    if (strcmp(info->field.name, "n") == 0)
+        *(struct counted *)arg = (struct counted){info->distinct, info->nulls, info->patches};
+}
+
+static void expect_counted(paua_collection *c, uint64_t distinct, uint64_t nulls, uint64_t patches)
+{
+    struct counted counted = {0};
+
+    assert_ok(paua_field_list(c, count_n, &counted, &test_err));
+    assert_int_equal(counted.distinct, distinct);
+    assert_int_equal(counted.nulls, nulls);
+    assert_int_equal(counted.patches, patches);
+}
+
 /* One row, which must be refused. */
 static void refuse(paua_collection *c, const paua_column *columns, size_t count, paua_status status)
 {
@@ -470,6 +490,29 @@ static void empty_strings_are_one_value(void **state)
     end(&w);
 }
 
+/* 100 values, of which some are replaced by others, by NULL, and by themselves. */
+static void the_list_of_fields_counts_what_patches_say(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, false);
+    fielded_fill(w.c, 0, 100);
+    expect_counted(w.c, 100, 0, 0);
+    fielded_seal(w.c);
+    for (uint64_t key = 0; key < 10; key++)
+        fielded_update(w.c, key, "n", value_null());
+    expect_counted(w.c, 100, 10, 10);
+    for (uint64_t key = 5; key < 15; key++)
+        fielded_update(w.c, key, "n", value_i64(key < 10 ? 1000 : 2000));
+    expect_counted(w.c, 102, 5, 15);
+    fielded_insert(w.c, 500, "text", value_text("no n"));
+    expect_counted(w.c, 102, 6, 15);
+    assert_ok(paua_optimize(w.c, NULL, &test_err));
+    expect_counted(w.c, 95, 6, 0);
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_value_that_all_rows_have_outlives_merges_folds_and_retypes),
         cmocka_unit_test(fields_that_two_handles_add_by_turns_are_all_found),
         cmocka_unit_test(empty_strings_are_one_value),
+        cmocka_unit_test(the_list_of_fields_counts_what_patches_say),
     };
 
     return cmocka_run_group_tests_name("db/fields", tests, NULL, NULL);

@@ -132,12 +132,45 @@ static void a_rebuilt_name_belongs_to_the_newest_field(void **state)
     test_dir_remove(&dir);
 }
 
+/* Rows with texts of 1,000 bytes, the last of which has a key that is there: nothing is written. */
+static void refused_requests_leave_no_memory_behind(void **state)
+{
+    static uint64_t keys[50];
+    static char texts[50][1001];
+    static paua_value values[50];
+    const paua_write_opts opts = {.size = sizeof opts, .all_or_nothing = true};
+    const paua_column column = {"text", values};
+    paua_db *db = test_open_memory();
+    paua_collection *c = fielded_create(db, "c", false);
+    uint64_t first = 0;
+
+    (void)state;
+    fielded_fill(c, 0, 10);
+    fielded_update(c, 1, "text", value_text("stays"));
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned i = 0; i < 50; i++) {
+            keys[i] = i < 49 ? 1000 + i : 1;
+            snprintf(texts[i], sizeof texts[i], "%01000u", round * 50 + i);
+            values[i] = value_text(texts[i]);
+        }
+        assert_fails(fielded_write(c, FIELDED_INSERT, keys, 50, &column, 1, &opts, NULL, &test_err),
+                     PAUA_EEXISTS);
+        if (round == 0) first = fielded_stats(c).heap_nbytes;
+    }
+    assert_true(fielded_stats(c).heap_nbytes <= first);
+    assert_int_equal(fielded_count(c, "n >= 0"), 10);
+    assert_true(fielded_is(c, 1, "text", value_text("stays")));
+    paua_collection_close(c);
+    paua_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_filtered_walk_among_copies_finds_no_row_twice),
         cmocka_unit_test(a_field_asked_for_without_a_name_is_refused),
         cmocka_unit_test(a_rebuilt_name_belongs_to_the_newest_field),
+        cmocka_unit_test(refused_requests_leave_no_memory_behind),
     };
 
     return cmocka_run_group_tests_name("db/fields_review", tests, NULL, NULL);

@@ -244,6 +244,57 @@ static void groups_have_at_most_their_size_and_their_nearest(void **state)
     end(&w);
 }
 
+/* Some of these queries find a row of each team among the first candidates, some do not. */
+static void a_batch_in_groups_finds_what_its_queries_find_alone(void **state)
+{
+    enum { QUERIES = 40 };
+    paua_search_opts opts = {
+        .size = sizeof opts, .k = 8, .ef = 8, .threads = 3, .group_by = "team"};
+    struct world w;
+    paua_hits *batch, *one;
+
+    (void)state;
+    begin(&w, PAUA_INT4, graph);
+    assert_ok(paua_hits_open(&batch, &test_err));
+    assert_ok(paua_hits_open(&one, &test_err));
+    assert_ok(paua_search(w.c, vectors[0], QUERIES, 0, &opts, batch, &test_err));
+    for (size_t q = 0; q < QUERIES; q++) {
+        assert_ok(paua_search(w.c, vectors[q], 1, 0, &opts, one, &test_err));
+        assert_int_equal(paua_hits_count(batch, q), 8);
+        assert_int_equal(paua_hits_count(one, 0), 8);
+        for (size_t i = 0; i < 8; i++) {
+            assert_int_equal(paua_hits_at(batch, q, i).key.u64, paua_hits_at(one, 0, i).key.u64);
+            assert_true(paua_hits_at(batch, q, i).distance == paua_hits_at(one, 0, i).distance);
+        }
+    }
+    paua_hits_close(batch);
+    paua_hits_close(one);
+    end(&w);
+}
+
+/* More groups are asked for than there are: in the end every code is compared. */
+static void the_plan_is_that_of_the_last_candidates_of_groups(void **state)
+{
+    paua_search_opts opts = {.size = sizeof opts, .k = 6, .ef = 100, .group_by = "team"};
+    paua_plan plan = {.size = sizeof plan};
+    struct world w;
+    paua_hits *hits;
+
+    (void)state;
+    begin(&w, PAUA_INT4, graph);
+    assert_ok(paua_hits_open(&hits, &test_err));
+    for (uint32_t round = 0; round < 2; round++) {
+        assert_ok(paua_search(w.c, vectors[0], 1, 0, &opts, hits, &test_err));
+        assert_int_equal(paua_hits_count(hits, 0), round == 0 ? 6 : 8);
+        assert_ok(paua_hits_plan(hits, &plan, &test_err));
+        assert_int_equal(plan.walked, round == 0 ? 1 : 0);
+        assert_int_equal(plan.scanned, round == 0 ? 0 : 1);
+        opts.k = 9;
+    }
+    paua_hits_close(hits);
+    end(&w);
+}
+
 static void what_cannot_be_filtered_ordered_or_grouped_is_refused(void **state)
 {
     static const char *const bad[] = {"nobody = 1", "team = 5", "rank LIKE 'x%'",
@@ -264,14 +315,18 @@ static void what_cannot_be_filtered_ordered_or_grouped_is_refused(void **state)
         assert_ok(paua_filter_parse(bad[i], strlen(bad[i]), &filter, &test_err));
         opts.filter = query.filter = filter;
         assert_fails(paua_search(w.c, vectors[0], 1, 0, &opts, hits, &test_err), PAUA_EINVAL);
+        assert_memory_equal(test_err.message, "filter: line 1, column ", 23);
         assert_fails(paua_query(w.c, &query, &cursor, &test_err), PAUA_EINVAL);
+        assert_memory_equal(test_err.message, "filter: line 1, column ", 23);
         assert_fails(paua_count(w.c, filter, &count, &test_err), PAUA_EINVAL);
         assert_fails(paua_delete_where(w.c, filter, &count, &test_err), PAUA_EINVAL);
         paua_filter_free(filter);
     }
     opts.filter = query.filter = NULL;
+    assert_ok(paua_search(w.c, vectors[0], 1, 0, &opts, hits, &test_err));
     opts.group_by = query.order_by = "nobody";
     assert_fails(paua_search(w.c, vectors[0], 1, 0, &opts, hits, &test_err), PAUA_ENOTFOUND);
+    assert_int_equal(paua_hits_count(hits, 0), K);
     assert_fails(paua_query(w.c, &query, &cursor, &test_err), PAUA_ENOTFOUND);
     assert_fails(paua_delete_where(w.c, NULL, &count, &test_err), PAUA_EINVAL);
     assert_int_equal(test_count(w.c), ROWS);
@@ -385,6 +440,8 @@ int main(void)
         cmocka_unit_test(a_patch_is_seen_by_the_next_filtered_search),
         cmocka_unit_test(allowed_keys_and_a_filter_both_count),
         cmocka_unit_test(groups_have_at_most_their_size_and_their_nearest),
+        cmocka_unit_test(a_batch_in_groups_finds_what_its_queries_find_alone),
+        cmocka_unit_test(the_plan_is_that_of_the_last_candidates_of_groups),
         cmocka_unit_test(what_cannot_be_filtered_ordered_or_grouped_is_refused),
         cmocka_unit_test(a_query_gives_pages_of_one_order_with_null_last),
         cmocka_unit_test(a_query_reads_the_fields_that_were_asked_for),

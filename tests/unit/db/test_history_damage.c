@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "archive/page_file.h"
 #include "store/catalog.h"
 
 #define ROWS 5000u
@@ -119,7 +120,7 @@ static void a_damaged_byte_costs_its_page_and_those_compressed_against_it(void *
 
     assert_int_equal(check(f, file), 0);
     assert_int_equal(stat(f->file, &s), 0);
-    for (off_t at = 64; at < s.st_size; at += s.st_size / 23) {
+    for (off_t at = PAGES_BEGIN; at < s.st_size; at += s.st_size / 23) {
         flip(f->file, at);
         assert_true(readable(f, &holes) >= ROWS - 8 * 256);
         assert_true(holes >= 256 && holes % 256 == 0);
@@ -340,22 +341,91 @@ static void a_backup_has_the_histories_too(void **state)
     test_dir_remove(&copy.dir);
 }
 
-static void pages_are_found_again_when_the_catalogue_is_lost(void **state)
+static void rebuild(const struct fixture *f, paua_status status)
 {
     static const char *const parts[] = {"", "-wal", "-shm"};
-    struct fixture *f = *state;
     const paua_check_opts opts = {.size = sizeof opts, .rebuild = true};
-    char path[128], file[64];
-    paua_db_history *h;
-    paua_db *db;
+    char path[128];
 
     for (size_t i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/catalog.sqlite%s", f->dir.path, parts[i]);
         unlink(path);
     }
-    assert_ok(paua_check(f->dir.path, &opts, &test_err));
+    assert_int_equal(paua_check(f->dir.path, &opts, &test_err), status);
+}
+
+/* Names of all histories, in the order of a listing, each behind a space. */
+static void name_each(void *arg, const paua_db_history_info *info)
+{
+    char *names = arg;
+
+    strcat(strcat(names, " "), info->name);
+}
+
+static void assert_names(const struct fixture *f, const char *expected)
+{
+    paua_db *db = test_open(&f->dir);
+    char names[1024] = "";
+
+    assert_ok(paua_db_history_list(db, name_each, names, &test_err));
+    assert_string_equal(names, expected);
+    paua_close(db);
+}
+
+static void a_damaged_name_is_reported_and_costs_nothing_but_itself(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t holes;
+    char file[64];
+
+    for (off_t at = FILE_HEADER_NBYTES; at < (off_t)PAGES_BEGIN; at += 17) {
+        flip(f->file, at);
+        assert_int_equal(check(f, file), 1);
+        assert_string_equal(file, "000001.pages");
+        flip(f->file, at);
+    }
+    flip(f->file, PAGES_BEGIN - 1);
+    assert_int_equal(readable(f, &holes), ROWS);
+    rebuild(f, PAUA_ECORRUPT);
+    assert_names(f, " history-1");
+}
+
+static void names_that_are_taken_are_not_given_twice(void **state)
+{
+    static const char *const NAMES[] = {"history-1", "history-1-2", "caf\xC3\xA9 log"};
+    struct fixture *f = *state;
+    paua_db *db = test_open(&f->dir);
+    uint8_t name[PAGE_NAME_NBYTES];
+    int fd;
+
+    for (size_t i = 0; i < 3; i++) {
+        paua_db_history *h = recorded_open(db, NAMES[i], (paua_db_history_opts){.size = 0});
+
+        recorded_append(h, 0, 600);
+        paua_db_history_close(h);
+    }
+    paua_close(db);
+    flip(f->file, 70);
+    rebuild(f, PAUA_ECORRUPT);
+    assert_names(f, " history-1-3 history-1 history-1-2 caf\xC3\xA9 log");
+    page_name_encode("history-1", name);
+    fd = open(f->file, O_RDWR);
+    assert_int_equal(pwrite(fd, name, sizeof name, FILE_HEADER_NBYTES), sizeof name);
+    close(fd);
+    rebuild(f, PAUA_OK);
+    assert_names(f, " history-1-3 history-1 history-1-2 caf\xC3\xA9 log");
+}
+
+static void pages_are_found_again_when_the_catalogue_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    char file[64];
+    paua_db_history *h;
+    paua_db *db;
+
+    rebuild(f, PAUA_OK);
     db = test_open(&f->dir);
-    h = recorded_open(db, "history-1", (paua_db_history_opts){.size = 0});
+    h = recorded_open(db, "h", (paua_db_history_opts){.size = 0});
     assert_recorded(h, 0, ROWS - ROWS % 256);
     recorded_append(h, ROWS - ROWS % 256, 600);
     paua_db_history_close(h);
@@ -365,7 +435,7 @@ static void pages_are_found_again_when_the_catalogue_is_lost(void **state)
     paua_close(db);
     assert_int_equal(check(f, file), 0);
     db = test_open(&f->dir);
-    h = recorded_open(db, "history-1", (paua_db_history_opts){.read_only = true});
+    h = recorded_open(db, "h", (paua_db_history_opts){.read_only = true});
     assert_recorded(h, 0, ROWS - ROWS % 256 + 600);
     paua_db_history_close(h);
     paua_close(db);
@@ -389,6 +459,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(pages_are_found_again_when_the_catalogue_is_lost, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_damaged_name_is_reported_and_costs_nothing_but_itself,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(names_that_are_taken_are_not_given_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(a_backup_has_the_histories_too, setup, teardown),
     };
 

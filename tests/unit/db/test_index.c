@@ -19,6 +19,7 @@ static void an_index_finds_nearly_what_an_exact_search_finds(void **state)
                 paua_search_opts refined = indexed;
                 double got;
 
+                if (test_sampled() && (kind + metric + precision) % 3 != 0) continue;
                 refined.refine = true;
                 schema.metric = (paua_metric)metric;
                 schema.precision = (paua_precision)precision;

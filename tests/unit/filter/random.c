@@ -248,17 +248,19 @@ paua_filter *random_compare(struct random *random, uint32_t field)
 paua_filter *random_filter(struct random *random, uint32_t levels)
 {
     uint32_t kind = levels > 0 ? random_below(random, 8) : 7, count = random_below(random, 4);
+    uint32_t field = random_below(random, FIELD_COUNT);
+    bool alike = random_below(random, 3) == 0; /* all of one field: binding merges them */
     paua_filter *parts[4], *filter = NULL;
     paua_error err;
 
-    if (kind >= 6) return random_compare(random, random_below(random, FIELD_COUNT));
+    if (kind >= 6) return random_compare(random, field);
     if (kind == 0) {
         parts[0] = random_filter(random, levels - 1);
         assert_int_equal(paua_filter_not(parts[0], &filter, &err), PAUA_OK);
         return filter;
     }
     for (uint32_t i = 0; i < count; i++)
-        parts[i] = random_filter(random, levels - 1);
+        parts[i] = alike ? random_compare(random, field) : random_filter(random, levels - 1);
     if (kind <= 3)
         assert_int_equal(paua_filter_all(parts, count, &filter, &err), PAUA_OK);
     else

@@ -148,6 +148,7 @@ static void running_out_of_memory_is_told(void **state)
 {
     static const char text[] =
         "(i8 = 1 OR s LIKE '%b%' OR s LIKE 'b%') AND m IN ('a', X'00') AND NOT d BETWEEN 1 AND 2 "
+        "AND (i8 = 1 OR i8 = 2 OR b) AND (y = X'00' OR y = X'01') AND s >= 'a' AND s < 'c' "
         "AND ai CONTAIN_ALL (1, 2) AND array_length(as) > 1 AND s NOT BETWEEN 'a' AND 'b'";
     paua_filter *filter;
 
@@ -246,6 +247,67 @@ static void ranges_that_meet_are_one(void **state)
     }
 }
 
+static void tests_of_one_field_beside_each_other_are_one(void **state)
+{
+    static const struct {
+        const char *text;
+        enum test_kind kind;
+        size_t count; /* of ranges, or of the set */
+    } cases[] = {
+        {"i8 = 1 OR i8 = 3 OR i8 = 5", TEST_KEYS, 3},
+        {"i8 = 1 OR (i8 = 3 OR i8 IN (2, 3))", TEST_KEYS, 1},
+        {"i8 < 3 OR i8 > 5 OR i8 = 6", TEST_KEYS, 2},
+        {"i8 >= 1 AND i8 < 5", TEST_KEYS, 1},
+        {"i8 != 1 AND i8 != 3 AND i8 != 5", TEST_KEYS, 4},
+        {"u64 >= 5 AND u64 <= 18446744073709551614 AND u64 != 7", TEST_KEYS, 2},
+        {"d > 1 AND d <= inf", TEST_KEYS, 1},
+        {"NOT (i8 = 1 OR i8 = 3)", TEST_KEYS, 3},
+        {"s = 'b' OR s = 'a' OR s IN ('c', 'b')", TEST_SET, 3},
+        {"NOT (s = 'b' OR s = 'a')", TEST_SET, 2},
+        {"m = 'a' OR m = X'61'", TEST_SET, 2},
+        {"s >= 'a' AND s < 'b'", TEST_BYTES, 0},
+        {"m > 'a' AND m < 'b' AND m <= 'c'", TEST_BYTES, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct column_test *test;
+        struct bound_filter *bound;
+        paua_error err;
+
+        assert_int_equal(bind(cases[i].text, false, &bound, &err), PAUA_OK);
+        test = &bound->root->as.test;
+        if (bound->root->kind != STEP_TEST || test->kind != cases[i].kind ||
+            test->range_count + test->set_count != cases[i].count)
+            fail_msg("%s", cases[i].text);
+        bound_filter_free(bound);
+    }
+}
+
+/* What one of two tests may find where the other finds nothing, and of two fields. */
+static void tests_that_cannot_be_one_stay_apart(void **state)
+{
+    static const struct {
+        const char *text;
+        enum step_kind kind;
+    } cases[] = {{"s = 'a' AND s = 'b'", STEP_ALL},    {"s != 'a' OR s != 'b'", STEP_ANY},
+                 {"s = 'a' OR s > 'b'", STEP_ANY},     {"s < 'a' OR s > 'b'", STEP_ANY},
+                 {"i8 = 1 OR i16 = 1", STEP_ANY},      {"i8 = 1 OR i8 IS NULL", STEP_ANY},
+                 {"i8 = 1 AND i8 = 2", STEP_NONE},     {"i8 = 1 AND i8 = 2 AND b", STEP_NONE},
+                 {"s >= 'b' AND s < 'b'", STEP_NONE},  {"s > 'b' AND s <= 'b'", STEP_NONE},
+                 {"m > 'a' AND m > X'00'", STEP_NONE}, {"d < 1 AND d >= 1 OR b", STEP_TEST}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bound_filter *bound;
+        paua_error err;
+
+        assert_int_equal(bind(cases[i].text, false, &bound, &err), PAUA_OK);
+        if (bound->root->kind != cases[i].kind) fail_msg("%s", cases[i].text);
+        bound_filter_free(bound);
+    }
+}
+
 static void cheap_conditions_run_first_in_few_bitmaps(void **state)
 {
     static const struct {
@@ -256,6 +318,7 @@ static void cheap_conditions_run_first_in_few_bitmaps(void **state)
         {"b AND i8 = 1 AND i16 = 1 AND i32 = 1", 1},
         {"s LIKE '%a%' OR (b IS NULL AND i8 IS NULL)", 1},
         {"s LIKE '%a%' AND (b IS NULL AND i8 IS NULL OR b IS NULL AND i16 IS NULL)", 2},
+        {"i8 = 1 OR i8 = 2 OR i8 IN (4, 6) OR NOT i8 != 9", 0},
         {"b AND (i8 = 1 OR (i16 = 1 AND (i32 = 1 OR i64 = 1)))", 4},
     };
 
@@ -413,6 +476,8 @@ int main(void)
         cmocka_unit_test(running_out_of_memory_is_told),
         cmocka_unit_test(what_is_known_beforehand_is_not_tested),
         cmocka_unit_test(ranges_that_meet_are_one),
+        cmocka_unit_test(tests_of_one_field_beside_each_other_are_one),
+        cmocka_unit_test(tests_that_cannot_be_one_stay_apart),
         cmocka_unit_test(cheap_conditions_run_first_in_few_bitmaps),
         cmocka_unit_test(an_integer_field_is_cut_exactly),
         cmocka_unit_test(a_float_field_is_cut_exactly),

@@ -1,4 +1,4 @@
-/* test_output.c - cells, reflow, and text, ANSI and HTML, as exact output. */
+/* test_output.c - cells, reflow, and text, ANSI, HTML and JSON, as exact output. */
 #include "support.h"
 
 static const paua_history_style STYLES[] = {
@@ -71,6 +71,37 @@ static void rows_are_exported_with_their_styles(void **state)
         "<a href=\"https://a/?x=&quot;&amp;y\">a</a> b\n"
         "<span style=\"color:#cd0000;font-weight:bold;\">  </span>\n"
         "soft end\n");
+    assert_export(
+        h, PAUA_HISTORY_JSON,
+        "{\"row\":1,\"width\":40,\"text\":\"red <&> x\",\"styles\":[{\"begin\":0,\"end\":3,"
+        "\"foreground\":1,\"bold\":true},{\"begin\":4,\"end\":6,\"foreground\":\"#010203\","
+        "\"background\":12,\"underline_colour\":200,\"inverse\":true,\"underline\":\"curly\"}]}\n"
+        "{\"row\":2,\"width\":40,\"text\":\"a b\",\"styles\":[{\"begin\":0,\"end\":1,"
+        "\"link\":\"https://a/?x=\\\"&y\"},{\"begin\":2,\"end\":3,"
+        "\"link\":\"javascript:alert(1)\"}]}\n"
+        "{\"row\":3,\"width\":40,\"text\":\"  \",\"styles\":[{\"begin\":0,\"end\":2,"
+        "\"foreground\":1,\"bold\":true}]}\n"
+        "{\"row\":4,\"width\":4,\"soft\":true,\"text\":\"soft\"}\n"
+        "{\"row\":5,\"width\":4,\"text\":\" end\"}\n");
+    paua_history_close(h);
+}
+
+static void json_has_times_and_escapes_what_it_must(void **state)
+{
+    static const char TEXT[] = "\\ \"\xC3\xA9\" /";
+    const paua_history_new_row row = {.size = sizeof row,
+                                      .id = UINT64_C(12345678901234),
+                                      .time_ms = INT64_C(1700000000000),
+                                      .width = 40,
+                                      .text = TEXT,
+                                      .text_nbytes = strlen(TEXT)};
+    paua_history *h = test_history(NULL);
+
+    (void)state;
+    assert_ok(paua_history_append(h, &row, 1, NULL, &test_err));
+    assert_export(h, PAUA_HISTORY_JSON,
+                  "{\"row\":12345678901234,\"time_ms\":1700000000000,\"width\":40,"
+                  "\"text\":\"\\\\ \\\"\xC3\xA9\\\" /\"}\n");
     paua_history_close(h);
 }
 
@@ -89,7 +120,7 @@ static void an_export_stops_when_told_to(void **state)
         PAUA_ECANCELED);
     assert_true(out.nbytes > 0 && out.nbytes < 10000);
     assert_fails(
-        paua_history_view_export(v, &range, (paua_history_format)3, test_write, &out, &test_err),
+        paua_history_view_export(v, &range, (paua_history_format)4, test_write, &out, &test_err),
         PAUA_EINVAL);
     test_buffer_free(&out);
     paua_history_view_close(v);
@@ -217,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_exported_with_their_styles),
+        cmocka_unit_test(json_has_times_and_escapes_what_it_must),
         cmocka_unit_test(an_export_stops_when_told_to),
         cmocka_unit_test(cells_are_what_the_row_shows),
         cmocka_unit_test(lines_are_laid_out_at_any_width),

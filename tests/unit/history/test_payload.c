@@ -4,6 +4,7 @@
  * decoded encodes to the very bytes it came from. */
 #include "support.h"
 
+#include "history/fold.h"
 #include "history/payload.h"
 
 static const paua_history_style STYLES[] = {
@@ -177,6 +178,150 @@ static void every_other_length_is_refused(void **state)
     for (size_t more = 1; more < 20; more++) {
         writer_u8(&w, more % 2 == 0 ? 'x' : '\n');
         assert_int_equal(decode(w.bytes, w.length, 4), PAUA_ECORRUPT);
+    }
+    writer_free(&w);
+    paua_history_close(h);
+}
+
+static bool may_contain_case(const uint8_t *bytes, size_t nbytes, const char *text, bool any_case)
+{
+    const struct sought sought = {text, strlen(text), any_case};
+    struct writer plain = {0};
+    uint8_t *exact = malloc(nbytes + (nbytes == 0));
+    bool may;
+
+    assert_non_null(exact);
+    if (nbytes > 0) memcpy(exact, bytes, nbytes);
+    may = payload_may_contain(exact, nbytes, &sought, &plain);
+    writer_free(&plain);
+    free(exact);
+    return may;
+}
+
+static bool may_contain(const uint8_t *bytes, size_t nbytes, const char *text)
+{
+    return may_contain_case(bytes, nbytes, text, false);
+}
+
+static void letters_of_either_case_will_do_in_ascii(void **state)
+{
+    paua_history *h = test_history(NULL);
+    struct writer w;
+
+    (void)state;
+    test_append(h, 20, "@AbZ[`yz{");
+    w = sample_payload(h);
+    assert_true(may_contain_case(w.bytes, w.length, "@abz[`yz{", true));
+    assert_false(may_contain_case(w.bytes, w.length, "@abz[@yz{", true));
+    assert_false(may_contain(w.bytes, w.length, "abz"));
+    writer_free(&w);
+    test_append(h, 20, "\xC3\x89"); /* a letter beyond ASCII that stays there */
+    w = sample_payload(h);
+    assert_true(may_contain_case(w.bytes, w.length, "@abz[`yz{", true));
+    assert_false(may_contain_case(w.bytes, w.length, "k", true));
+    writer_free(&w);
+    test_append(h, 20, "\xE2\x84\xAA"); /* the Kelvin sign folds to k */
+    w = sample_payload(h);
+    assert_true(may_contain_case(w.bytes, w.length, "k", true));
+    writer_free(&w);
+    paua_history_close(h);
+}
+
+/* Of a row that has no other letter, nothing is said that folding would not say: for every
+ * character there is. */
+static void no_character_folds_to_a_letter_unseen(void **state)
+{
+    paua_history *h = test_history(NULL);
+    struct fold fold;
+
+    (void)state;
+    fold_init(&fold, h->heap);
+    for (uint32_t point = 0x80; point < 0x110000; point++) {
+        uint8_t bytes[] = {1, 0, 1, 9, 0, 0, 0, 0, 0, 0, '\n'}, *text = bytes + 6;
+        char letter[2] = "";
+        size_t nbytes = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+        if (point >= 0xD800 && point < 0xE000) continue;
+        for (size_t i = nbytes - 1; i > 0; i--)
+            text[i] = (uint8_t)(0x80 | (point >> 6 * (nbytes - 1 - i) & 0x3F));
+        text[0] = (uint8_t)((nbytes == 2   ? 0xC0
+                             : nbytes == 3 ? 0xE0
+                                           : 0xF0) |
+                            point >> 6 * (nbytes - 1));
+        assert_true(fold_text(&fold, (const char *)text, nbytes));
+        for (size_t i = 0; i < fold.nbytes; i++) {
+            if ((uint8_t)fold.text[i] >= 0x80) continue;
+            letter[0] = fold.text[i];
+            if (!may_contain_case(bytes, 6 + nbytes, letter, true))
+                fail_msg("U+%04X folds to %s", point, letter);
+        }
+    }
+    fold_free(&fold);
+    paua_history_close(h);
+}
+
+static void text_is_found_over_styles_and_soft_wraps_and_nowhere_else(void **state)
+{
+    static const char *const HAS[] = {"a", "abcdefab\xC3\xA9", "cd", "fa", "w\xE7\x95\x8C"};
+    static const char *const HAS_NOT[] = {"http", "i", "b:", "\xC3\xA9w", "ac", "ww", "\xA9\xC3"};
+    paua_history *h = sample();
+    struct writer w = sample_payload(h);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof HAS / sizeof HAS[0]; i++)
+        if (!may_contain(w.bytes, w.length, HAS[i])) fail_msg("%s is not found", HAS[i]);
+    for (size_t i = 0; i < sizeof HAS_NOT / sizeof HAS_NOT[0]; i++)
+        if (may_contain(w.bytes, w.length, HAS_NOT[i])) fail_msg("%s is found", HAS_NOT[i]);
+    writer_free(&w);
+    paua_history_close(h);
+}
+
+/* Style 13 and those after it are tokens of several bytes, some of which are letters. */
+static void numbers_of_styles_are_no_text(void **state)
+{
+    paua_history *h = test_history(NULL);
+    paua_history_style styles[200] = {{0}};
+    paua_history_run runs[199];
+    char text[199];
+    struct writer w;
+
+    (void)state;
+    for (uint16_t i = 1; i < 200; i++) {
+        styles[i].foreground = PAUA_HISTORY_RGB(0, 0, i);
+        runs[i - 1] = (paua_history_run){1, i};
+        text[i - 1] = 'x';
+    }
+    assert_ok(paua_history_append(h,
+                                  &(paua_history_new_row){.size = sizeof(paua_history_new_row),
+                                                          .width = 200,
+                                                          .text = text,
+                                                          .text_nbytes = sizeof text,
+                                                          .runs = runs,
+                                                          .run_count = 199,
+                                                          .styles = styles,
+                                                          .style_count = 200},
+                                  1, NULL, &test_err));
+    w = sample_payload(h);
+    assert_true(may_contain(w.bytes, w.length, "xxxxxxxxxxxxxxxxxxxx"));
+    for (char letter = ' '; letter < 'x'; letter++)
+        assert_false(may_contain(w.bytes, w.length, (char[]){letter, '\0'}));
+    writer_free(&w);
+    paua_history_close(h);
+}
+
+static void a_text_is_looked_for_in_any_bytes(void **state)
+{
+    paua_history *h = sample();
+    struct writer w = sample_payload(h);
+
+    (void)state;
+    for (size_t cut = 0; cut < w.length; cut++) /* whatever the answer is */
+        may_contain(w.bytes, cut, "abcdef");
+    assert_true(may_contain(w.bytes, 3, "abcdef"));
+    for (size_t bit = 0; bit < 8 * w.length; bit++) {
+        w.bytes[bit / 8] = (uint8_t)(w.bytes[bit / 8] ^ 1u << bit % 8);
+        may_contain(w.bytes, w.length, "abcdef");
+        w.bytes[bit / 8] = (uint8_t)(w.bytes[bit / 8] ^ 1u << bit % 8);
     }
     writer_free(&w);
     paua_history_close(h);
@@ -376,6 +521,11 @@ int main(void)
         cmocka_unit_test(the_bytes_are_the_documented_ones),
         cmocka_unit_test(every_flipped_bit_is_refused_or_means_itself),
         cmocka_unit_test(every_byte_of_every_value_is_refused_or_means_itself),
+        cmocka_unit_test(text_is_found_over_styles_and_soft_wraps_and_nowhere_else),
+        cmocka_unit_test(letters_of_either_case_will_do_in_ascii),
+        cmocka_unit_test(no_character_folds_to_a_letter_unseen),
+        cmocka_unit_test(numbers_of_styles_are_no_text),
+        cmocka_unit_test(a_text_is_looked_for_in_any_bytes),
         cmocka_unit_test(every_other_length_is_refused),
         cmocka_unit_test(payloads_that_break_one_rule_are_refused),
         cmocka_unit_test(ids_and_times_do_not_overflow),

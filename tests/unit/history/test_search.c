@@ -222,7 +222,7 @@ static void a_search_goes_in_slices_and_holds_one_page(void **state)
 {
     struct test_heap heap = {0};
     struct test_opts opts = {.heap = &heap};
-    struct query query = {.pattern = "row x"};
+    struct query query = {.pattern = "row \xC3\xA9", .ignore_case = true}; /* pages are restored */
     const char *sweep = getenv("PAUA_SWEEP");
     uint64_t rows = sweep != NULL && strcmp(sweep, "whole") == 0 ? 1000000 : 20000;
     paua_history *h;
@@ -248,6 +248,39 @@ static void a_search_goes_in_slices_and_holds_one_page(void **state)
     assert_true(slices >= rows / 1000 - 1 - rows / 10000 && slices <= rows / 1000 + 2);
     assert_int_equal(test_stats(h).cold_pages, (rows - 1) / 256 - 1);
     paua_history_search_close(s);
+    paua_history_close(h);
+}
+
+static void a_compressed_page_without_the_text_is_passed_over_before_it_is_rows(void **state)
+{
+    struct test_heap heap = {0};
+    struct test_opts opts = {.heap = &heap, .page_rows = 64};
+    struct query queries[] = {{.pattern = "row x"},
+                              {.pattern = "row x", .backward = true},
+                              {.pattern = "ROW x", .ignore_case = true}};
+    paua_history *h = test_history(&opts);
+
+    (void)state;
+    test_append_numbered(h, 0, 1000);
+    test_idle_twice(h);
+    for (int i = 0; i < 3; i++) {
+        paua_history_search *s = open_search(h, &queries[i]);
+        paua_history_found found;
+        paua_history_match match;
+
+        heap.peak = heap.live;
+        assert_ok(paua_history_search_next(s, 0, &found, &match, NULL, &test_err));
+        assert_int_equal(found, PAUA_HISTORY_DONE);
+        assert_int_equal(heap.peak, heap.live);
+        paua_history_search_close(s);
+    }
+    assert_found(h, (struct query){.pattern = "row 500"}, "500:0-7");
+    assert_found(h, (struct query){.pattern = "ROw 500", .ignore_case = true}, "500:0-7");
+    assert_found(h, (struct query){.pattern = "row 64", .from_given = true, .from = 600},
+                 "640:0-6 641:0-6 642:0-6 643:0-6 644:0-6 645:0-6 646:0-6 647:0-6 648:0-6 649:0-6");
+    assert_found(
+        h, (struct query){.pattern = "row 64", .backward = true, .from_given = true, .from = 600},
+        "64:0-6");
     paua_history_close(h);
 }
 
@@ -289,6 +322,7 @@ int main(void)
         cmocka_unit_test(times_bound_a_search),
         cmocka_unit_test(matches_do_not_overlap),
         cmocka_unit_test(a_search_goes_in_slices_and_holds_one_page),
+        cmocka_unit_test(a_compressed_page_without_the_text_is_passed_over_before_it_is_rows),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
     };
 

@@ -195,6 +195,61 @@ static void soft_rows_join_to_lines(void **state)
     paua_history_close(h);
 }
 
+struct joined {
+    const char *rows[3]; /* the last one is not soft */
+    const char *text;
+    uint32_t columns, widths[8];
+};
+
+static bool check_joined(void *arg, uint64_t index, const paua_history_row *row)
+{
+    const struct joined *want = arg;
+    uint32_t cluster = 0;
+
+    assert_int_equal(index, 0);
+    assert_int_equal(row->text_nbytes, strlen(want->text));
+    assert_memory_equal(row->text, want->text, row->text_nbytes);
+    assert_int_equal(row->columns, want->columns);
+    for (uint32_t at = 0, nbytes; at < row->text_nbytes; at += nbytes)
+        assert_int_equal(paua_history_row_cluster(row, at, &nbytes), want->widths[cluster++]);
+    assert_int_equal(want->widths[cluster], 0);
+    return true;
+}
+
+/* What follows the end of a row would join its last cluster, or is not ASCII at the least. */
+static void clusters_of_joined_rows_stay_apart(void **state)
+{
+    static const struct joined LINES[] = {
+        {{"\xE7\x95\x8C", "\xE7\x95\x8C", "x"}, "\xE7\x95\x8C\xE7\x95\x8Cx", 5, {2, 2, 1}},
+        {{"ab", "\xCC\x81", "c"},
+         "ab\xCC\x81"
+         "c",
+         4,
+         {1, 1, 1, 1}},
+        {{"a", "\xCC\x81", "\xCC\x81"}, "a\xCC\x81\xCC\x81", 3, {1, 1, 1}},
+        {{"\xF0\x9F\x87\xA9", "\xF0\x9F\x87\xAA", ""},
+         "\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA",
+         2,
+         {1, 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
+        paua_history_range range = {.size = sizeof range, .count = UINT64_MAX, .lines = true};
+        struct joined want = LINES[i];
+        paua_history *h = test_history(NULL);
+        paua_history_view *v;
+
+        test_append_soft(h, 2, want.rows[0]);
+        test_append_soft(h, 2, want.rows[1]);
+        test_append(h, 2, want.rows[2]);
+        v = test_view(h);
+        assert_ok(paua_history_view_each(v, &range, check_joined, &want, &test_err));
+        paua_history_view_close(v);
+        paua_history_close(h);
+    }
+}
+
 static void a_line_of_over_a_mebibyte_comes_in_pieces(void **state)
 {
     enum { ROWS = 300, WIDTH = 5000 };
@@ -228,6 +283,7 @@ int main(void)
         cmocka_unit_test(an_empty_history_has_an_empty_view),
         cmocka_unit_test(rows_are_found_by_id_and_time),
         cmocka_unit_test(soft_rows_join_to_lines),
+        cmocka_unit_test(clusters_of_joined_rows_stay_apart),
         cmocka_unit_test(a_line_of_over_a_mebibyte_comes_in_pieces),
     };
 

@@ -32,7 +32,7 @@ void forge_take(struct forged *forged, struct data_file *file)
 {
     *forged =
         (struct forged){.header = *data_file_header(file), .row_count = data_file_row_count(file)};
-    for (uint16_t id = SECTION_MODEL; id <= SECTION_COPIES; id++) {
+    for (uint16_t id = SECTION_MODEL; id <= SECTION_VALUE_SETS; id++) {
         const struct section *found = data_file_section(file, id);
         struct forged_section *section = &forged->sections[forged->count];
 

@@ -1,5 +1,5 @@
-/* forge.h - files of codes and graphs taken apart and put together again with good checksums, so
- * that only a look at what they say can refuse them. */
+/* forge.h - files of codes, graphs and values taken apart and put together again with good
+ * checksums, so that only a look at what they say can refuse them. */
 #ifndef PAUA_TESTS_UNIT_INDEX_FORGE_H
 #define PAUA_TESTS_UNIT_INDEX_FORGE_H
 
