@@ -141,17 +141,20 @@ static int print_plan(struct search *search)
 
     if (paua_hits_plan(search->hits, &plan, &err) != PAUA_OK) return fail_with(&err);
     if (search->cli->json) {
-        json_line(json_pack("{s:{s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:f, s:s}}", "plan", "rows",
-                            (json_int_t)plan.rows, "matched", (json_int_t)plan.matched, "segments",
-                            (int)plan.segments, "walked", (int)plan.walked, "scanned",
+        json_line(json_pack("{s:{s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:s}}", "plan",
+                            "rows", (json_int_t)plan.rows, "matched", (json_int_t)plan.matched,
+                            "segments", (int)plan.segments, "walked", (int)plan.walked, "scanned",
                             (int)plan.scanned, "compared", (int)plan.compared, "walked_short",
-                            (int)plan.walked_short, "filter_us", plan.filter_us, "reason",
-                            plan.reason));
+                            (int)plan.walked_short, "indexed", (int)plan.indexed, "filter_us",
+                            plan.filter_us, "reason", plan.reason));
         return EXIT_OK;
     }
-    printf("plan: %s\n      %u segment%s: %u walked, %u scanned, %u compared; filter %.0f us\n",
+    printf("plan: %s\n      %u segment%s: %u walked, %u scanned, %u compared; filter %.0f us",
            plan.reason, plan.segments, plan.segments == 1 ? "" : "s", plan.walked, plan.scanned,
            plan.compared, plan.filter_us);
+    if (plan.indexed > 0)
+        printf(", %u condition%s by an index", plan.indexed, plan.indexed == 1 ? "" : "s");
+    putchar('\n');
     return EXIT_OK;
 }
 

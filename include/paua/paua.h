@@ -542,6 +542,7 @@ typedef struct paua_plan {
     uint32_t walked_short; /* walks that ended short, and were done again by scanning */
     double filter_us;      /* time that the filter took */
     char reason[160];      /* why, for a person */
+    uint32_t indexed;      /* conditions that indexes of fields answered, over all segments */
 } paua_plan;
 
 /* Tells how the search that filled these hits went; plan->size is set by the caller. */

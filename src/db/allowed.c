@@ -110,7 +110,7 @@ void allowed_pick_seeds(struct allowed *allowed)
 }
 
 static paua_status filter_find(const struct view *view, const struct bound_filter *filter,
-                               struct allowed *allowed, paua_error *err)
+                               struct allowed *allowed, uint32_t *indexed, paua_error *err)
 {
     struct filter_scratch scratch = {0};
     paua_status status = PAUA_OK;
@@ -128,6 +128,7 @@ static paua_status filter_find(const struct view *view, const struct bound_filte
         a->all = count == live_rows(view, s);
         a->count = (size_t)count;
     }
+    *indexed = scratch.indexed;
     filter_scratch_free(&scratch);
     return status;
 }
@@ -142,23 +143,25 @@ static uint64_t matched_count(const struct view *view, const struct allowed *all
 }
 
 paua_status allowed_find(const struct view *view, const paua_keys *keys, const paua_filter *filter,
-                         struct allowed **allowed, uint64_t *matched, paua_error *err)
+                         struct allowed **allowed, paua_plan *plan, paua_error *err)
 {
     struct bound_filter *bound = NULL;
     struct allowed *a;
     paua_status status = PAUA_OK;
 
     *allowed = NULL;
-    *matched = view->live_rows;
+    plan->matched = view->live_rows;
+    plan->indexed = 0;
     if (keys == NULL && filter == NULL) return PAUA_OK;
     a = mem_zalloc(view_sources(view) + 1u, sizeof a[0]);
     if (a == NULL) return error_set_nomem(err);
     if (filter != NULL) status = filtered_bind(view, filter, &bound, err);
-    if (status == PAUA_OK && filter != NULL) status = filter_find(view, bound, a, err);
+    if (status == PAUA_OK && filter != NULL)
+        status = filter_find(view, bound, a, &plan->indexed, err);
     if (status == PAUA_OK && keys != NULL) status = keys_find(view, keys, a, err);
     bound_filter_free(bound);
-    if (status == PAUA_OK) *matched = matched_count(view, a);
-    if (status == PAUA_OK && *matched < view->live_rows)
+    if (status == PAUA_OK) plan->matched = matched_count(view, a);
+    if (status == PAUA_OK && plan->matched < view->live_rows)
         *allowed = a;
     else
         allowed_free(view, a);

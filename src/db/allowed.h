@@ -18,9 +18,10 @@ struct allowed {
 };
 
 /* An array of one for each source of the view; *allowed becomes NULL if there is no restriction.
- * matched receives how many rows may be found. keys and filter may be NULL. */
+ * plan->matched receives how many rows may be found, plan->indexed how many tests indexes answered.
+ * keys and filter may be NULL. */
 paua_status allowed_find(const struct view *view, const paua_keys *keys, const paua_filter *filter,
-                         struct allowed **allowed, uint64_t *matched, paua_error *err);
+                         struct allowed **allowed, paua_plan *plan, paua_error *err);
 /* Lists the rows that bits tell, for a plan that looks at each; false when out of memory. */
 bool allowed_list(struct allowed *allowed);
 /* Picks the seeds among the rows that bits tell. */

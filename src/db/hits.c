@@ -237,7 +237,7 @@ static paua_status rows_choose(paua_hits *h, struct search *s, const paua_search
 {
     uint64_t start = clock_now_ns();
     paua_status status =
-        allowed_find(s->view, opts->allowed, opts->filter, &s->allowed, &h->plan.matched, err);
+        allowed_find(s->view, opts->allowed, opts->filter, &s->allowed, &h->plan, err);
 
     if (status != PAUA_OK) return status;
     h->plan.filter_us = (double)(clock_now_ns() - start) / 1000;

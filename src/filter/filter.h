@@ -59,6 +59,7 @@ struct filter_scratch {
     struct match_scratch match;
     uint64_t *words; /* bitmaps of the nodes that are open */
     size_t words_capacity;
+    uint32_t indexed; /* tests that an index answered, so far */
 };
 void filter_scratch_free(struct filter_scratch *scratch);
 

@@ -61,6 +61,7 @@ static paua_status run_test(struct run *run, const struct step *step, uint64_t *
             source->index(source->arg, step->field, view, &step->as.test, bitmap, &done, run->err);
     if (status != PAUA_OK) return status;
     if (done) {
+        run->scratch->indexed++;
         column_match_patches(source->patches, step->field, &step->as.test, source->rows, bitmap);
         return PAUA_OK;
     }

@@ -209,7 +209,11 @@ static size_t pool_merge(uint64_t *pool, size_t *count, size_t ef, const uint64_
     return at;
 }
 
-static inline void fetch(const void *from, size_t lines)
+/* Inlined by force: gcc takes a function that only prefetches for one without effect, and drops
+ * calls of it. */
+#define FETCHES static inline __attribute__((always_inline))
+
+FETCHES void fetch(const void *from, size_t lines)
 {
     for (size_t i = 0; i < lines; i++)
         __builtin_prefetch((const char *)from + 64 * i);
@@ -221,8 +225,8 @@ static inline size_t list_length(const struct walk_lists *lists, uint32_t row)
 }
 
 /* Fetches the lists of the next unread rows of the pool from position at. */
-static inline void fetch_lists(const struct walk_lists *lists, const uint64_t *pool, size_t at,
-                               size_t count, uint32_t most)
+FETCHES void fetch_lists(const struct walk_lists *lists, const uint64_t *pool, size_t at,
+                         size_t count, uint32_t most)
 {
     size_t lines = lists->stride / WALK_LINE;
 

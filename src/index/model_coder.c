@@ -14,11 +14,9 @@
 #include "index/model_private.h"
 #include "kernel/encode.h"
 
+#define CODER_SWEEP 9u
 #define SWEEP_FIRST 0.75f
-#define SWEEP_WIDTH 0.56f
-#define SWEEP_STEPS 9u
-#define SWEEP_STEPS_SHORT 33u /* the cosine of a few components is rough: .002 of recall in 100 */
-#define SWEEP_SHORT 64u       /* components */
+#define SWEEP_STEP 0.07f
 
 static uint32_t padded(uint32_t n) { return (n + CODER_STEP - 1) / CODER_STEP * CODER_STEP; }
 
@@ -177,16 +175,14 @@ static bool carried(struct encode_norms norms)
  * a product of 0 where none is positive. */
 static float sweep(const struct encode_group *group, float step, float *dot)
 {
-    struct encode_sums sums[SWEEP_STEPS_SHORT];
-    float inverse[SWEEP_STEPS_SHORT], most = 0, best = 1 / step;
-    uint32_t steps = group->n < SWEEP_SHORT ? SWEEP_STEPS_SHORT : SWEEP_STEPS;
-    float apart = SWEEP_WIDTH / (float)(steps - 1);
+    struct encode_sums sums[CODER_SWEEP];
+    float inverse[CODER_SWEEP], most = 0, best = 1 / step;
 
-    for (uint32_t k = 0; k < steps; k++)
-        inverse[k] = 1 / (step * (SWEEP_FIRST + apart * (float)k));
-    encode_kernels_best()->sums(group, inverse, steps, sums);
+    for (uint32_t k = 0; k < CODER_SWEEP; k++)
+        inverse[k] = 1 / (step * (SWEEP_FIRST + SWEEP_STEP * (float)k));
+    encode_kernels_best()->sums(group, inverse, CODER_SWEEP, sums);
     *dot = 0;
-    for (uint32_t k = 0; k < steps; k++) {
+    for (uint32_t k = 0; k < CODER_SWEEP; k++) {
         if (!(sums[k].dot > 0) || sums[k].dot * sums[k].dot <= most * sums[k].norm) continue;
         most = sums[k].dot * sums[k].dot / sums[k].norm;
         best = inverse[k];

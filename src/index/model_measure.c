@@ -10,7 +10,7 @@
 #include "index/model_train.h"
 #include "kernel/encode.h"
 
-#define STEPS 12u
+#define STEPS ENCODE_STEPS_MAX
 #define STEP_RATIO 1.12f
 #define ENERGY_LEAST 1e-60
 

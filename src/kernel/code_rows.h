@@ -9,7 +9,7 @@
 
 /* Rows are scattered over memory, and waiting for them is most of the time: those this many places
  * on are prefetched, up to so many bytes of each; a longer one the CPU then follows by itself. */
-#define CODE_AHEAD 8u
+#define CODE_AHEAD 16u
 #define CODE_AHEAD_NBYTES 640u
 
 /* The rows that a call is about. */
@@ -29,23 +29,37 @@ static inline size_t code_row_at(const struct code_rows *rows, size_t i)
     return rows->ids != NULL ? rows->ids[i] : rows->first + i;
 }
 
-static inline void code_prefetch(const struct code_layout *layout, const uint8_t *row)
+/* Inlined by force: gcc takes a function that only prefetches for one without effect, and drops
+ * calls of it. */
+#define CODE_FETCHES static inline __attribute__((always_inline))
+
+CODE_FETCHES void code_prefetch(const struct code_layout *layout, const uint8_t *row)
 {
     for (size_t at = 0; at < layout->nbytes && at < CODE_AHEAD_NBYTES; at += CODE_LINE_NBYTES)
         __builtin_prefetch(row + at);
 }
 
-/* The rows i .. i + 3; past the end, the last one again. Prefetches later ones. */
+/* Rows first .. end - 1, as far as there are so many. */
+CODE_FETCHES void code_rows_prefetch(const struct code_rows *rows, size_t first, size_t end)
+{
+    const struct code_plane *plane = rows->plane;
+
+    for (size_t r = first; r < end && r < rows->n; r++) {
+        size_t id = code_row_at(rows, r);
+        __builtin_prefetch(plane->factors + id * CODE_FACTORS);
+        code_prefetch(&plane->layout, plane->codes + id * plane->layout.nbytes);
+    }
+}
+
+/* The rows i .. i + 3; past the end, the last one again. Prefetches later ones, at
+ * the start the first ones too. */
 static inline struct code_four code_four_at(const struct code_rows *rows, size_t i)
 {
     const struct code_plane *plane = rows->plane;
     struct code_four four;
 
-    for (size_t r = i + CODE_AHEAD; r < i + CODE_AHEAD + CODE_FOUR && r < rows->n; r++) {
-        size_t id = code_row_at(rows, r);
-        __builtin_prefetch(plane->factors + id * CODE_FACTORS);
-        code_prefetch(&plane->layout, plane->codes + id * plane->layout.nbytes);
-    }
+    if (i == 0) code_rows_prefetch(rows, CODE_FOUR, CODE_AHEAD);
+    code_rows_prefetch(rows, i + CODE_AHEAD, i + CODE_AHEAD + CODE_FOUR);
 #pragma GCC unroll 4
     for (size_t r = 0; r < CODE_FOUR; r++) {
         size_t id = code_row_at(rows, i + r < rows->n ? i + r : rows->n - 1);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define ENCODE_PARTS 16u
-#define ENCODE_STEPS_MAX 36u
+#define ENCODE_STEPS_MAX 12u
 
 struct encode_group {
     const float *values, *weight, *offset, *pull;

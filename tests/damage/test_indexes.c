@@ -155,7 +155,7 @@ static void every_flipped_bit_of_an_index_is_noticed_and_its_file_named(void **s
     struct sweep sweep;
 
     (void)state;
-    add_flips(world_whole() ? 400 : 12);
+    add_flips(world_whole() ? 200 : 6);
     sweep = sweep_of("bit flips in indexes");
     sweep.file_of = file_of;
     assert_true(sweep_run(&sweep));
@@ -167,7 +167,7 @@ static void unverified_flipped_bits_of_an_index_crash_nothing(void **state)
     struct sweep sweep;
 
     (void)state;
-    add_flips(world_whole() ? 800 : 24);
+    add_flips(world_whole() ? 400 : 12);
     sweep = sweep_of("bit flips in indexes, unverified");
     sweep.trusting = true;
     assert_true(sweep_run(&sweep));
@@ -180,7 +180,7 @@ static void every_shorter_file_of_an_index_is_noticed_and_named(void **state)
     (void)state;
     damage_count = 0;
     for (uint32_t f = 0; f < image.count; f++) {
-        size_t nbytes = image.files[f].nbytes, step = nbytes / (world_whole() ? 300 : 15) + 1;
+        size_t nbytes = image.files[f].nbytes, step = nbytes / (world_whole() ? 150 : 8) + 1;
 
         if (!of_index(&image.files[f])) continue;
         for (size_t length = 0; length < nbytes; length += step)
@@ -200,7 +200,7 @@ static void every_flipped_bit_in_the_records_of_indexes_is_noticed_or_harmless(v
     struct sweep sweep;
 
     (void)state;
-    add_record_flips(world_whole() ? 1 : 9);
+    add_record_flips(world_whole() ? 1 : 18);
     sweep = sweep_of("bit flips in records of indexes");
     assert_true(sweep_run(&sweep));
     assert_true(sweep.tally[READ_ERROR] > sweep.tried / 2);
@@ -211,13 +211,13 @@ static void a_writer_on_damaged_indexes_removes_no_file_and_changes_no_row(void 
     struct sweep sweep;
 
     (void)state;
-    add_record_flips(world_whole() ? 2 : 25);
+    add_record_flips(world_whole() ? 2 : 50);
     sweep = sweep_of("bit flips in records of indexes, writing");
     sweep.write = true;
     sweep.reference = &reference_by_key;
     sweep.also = &rewritten;
     assert_true(sweep_run(&sweep));
-    add_flips(world_whole() ? 100 : 4);
+    add_flips(world_whole() ? 50 : 2);
     sweep.name = "bit flips in indexes, writing";
     sweep.count = damage_count;
     assert_true(sweep_run(&sweep));

@@ -119,12 +119,19 @@ bool fielded_is(paua_collection *c, uint64_t key, const char *field, paua_value 
     return is;
 }
 
-uint64_t fielded_count(paua_collection *c, const char *text)
+paua_filter *fielded_filter(const char *text)
 {
     paua_filter *filter;
-    uint64_t count;
 
     assert_ok(paua_filter_parse(text, strlen(text), &filter, &test_err));
+    return filter;
+}
+
+uint64_t fielded_count(paua_collection *c, const char *text)
+{
+    paua_filter *filter = fielded_filter(text);
+    uint64_t count;
+
     assert_ok(paua_count(c, filter, &count, &test_err));
     paua_filter_free(filter);
     return count;

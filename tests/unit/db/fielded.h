@@ -36,6 +36,8 @@ void fielded_fill(paua_collection *c, uint64_t first, size_t n);
 
 /* Is this the value of a stored row's field? */
 bool fielded_is(paua_collection *c, uint64_t key, const char *field, paua_value value);
+/* A filter that is right; the caller frees it. */
+paua_filter *fielded_filter(const char *text);
 uint64_t fielded_count(paua_collection *c, const char *filter);
 
 /* Turns the tail into a segment. */

@@ -9,6 +9,7 @@
 #include "unit/db/fielded.h"
 
 #define ROWS 1500u
+#define NAMES 5000u /* so many distinct strings are not given codes */
 
 struct world {
     struct test_dir dir;
@@ -356,17 +357,13 @@ static void an_index_of_a_field_without_values_finds_nothing(void **state)
     end(&w);
 }
 
-/* ---- searches ---- */
-
 static void expect_hits(struct world *w, const char *index, paua_status wanted)
 {
     const float query[2] = {0, 1};
-    paua_filter *filter;
-    paua_search_opts opts = {.size = sizeof opts, .k = 5, .index = index};
+    paua_filter *filter = fielded_filter("n BETWEEN 1000 AND 1002");
+    paua_search_opts opts = {.size = sizeof opts, .k = 5, .index = index, .filter = filter};
     paua_hits *hits;
 
-    assert_ok(paua_filter_parse("n BETWEEN 1000 AND 1002", 23, &filter, &test_err));
-    opts.filter = filter;
     assert_ok(paua_hits_open(&hits, &test_err));
     if (wanted == PAUA_OK) {
         assert_ok(paua_search(w->c, query, 1, 0, &opts, hits, &test_err));
@@ -394,6 +391,46 @@ static void a_search_filters_by_an_index_and_walks_none(void **state)
     expect_hits(&w, NULL, PAUA_OK);
     expect_hits(&w, "graph", PAUA_OK);
     expect_hits(&w, "by_n", PAUA_ENOTFOUND);
+    end(&w);
+}
+
+static void expect_plan(struct world *w, uint32_t indexed)
+{
+    const float query[2] = {0, 1};
+    paua_filter *filter = fielded_filter("name BETWEEN 'row 01000' AND 'row 01001'");
+    paua_search_opts opts = {.size = sizeof opts, .k = 5, .filter = filter};
+    paua_plan plan = {.size = sizeof plan};
+    paua_hits *hits;
+
+    assert_ok(paua_hits_open(&hits, &test_err));
+    assert_ok(paua_search(w->c, query, 1, 0, &opts, hits, &test_err));
+    assert_ok(paua_hits_plan(hits, &plan, &test_err));
+    assert_int_equal(plan.indexed, indexed);
+    paua_hits_close(hits);
+    paua_filter_free(filter);
+}
+
+static void the_plan_counts_conditions_that_an_index_answered(void **state)
+{
+    static uint64_t keys[NAMES];
+    static paua_value names[NAMES];
+    static char text[NAMES][16];
+    const paua_column column = {"name", names};
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    assert_ok(paua_field_add(w.c, &(paua_field){"name", PAUA_TYPE_STRING}, &test_err));
+    for (uint32_t i = 0; i < NAMES; i++) {
+        keys[i] = ROWS + i;
+        snprintf(text[i], sizeof text[i], "row %05u", i);
+        names[i] = value_text(text[i]);
+    }
+    assert_ok(fielded_write(w.c, FIELDED_INSERT, keys, NAMES, &column, 1, NULL, NULL, &test_err));
+    fielded_seal(w.c);
+    expect_plan(&w, 0);
+    create(&w, "name", "by_name", &sorted);
+    expect_plan(&w, 1);
     end(&w);
 }
 
@@ -550,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_fold_takes_the_indexes_along),
         cmocka_unit_test(an_index_of_a_field_without_values_finds_nothing),
         cmocka_unit_test(a_search_filters_by_an_index_and_walks_none),
+        cmocka_unit_test(the_plan_counts_conditions_that_an_index_answered),
         cmocka_unit_test(a_damaged_index_is_named_by_the_check),
         cmocka_unit_test(a_rebuilt_catalogue_has_no_indexes_of_fields_and_no_files_of_them),
         cmocka_unit_test(a_backup_has_the_indexes),

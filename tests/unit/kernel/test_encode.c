@@ -33,12 +33,10 @@ static struct encode_group fill(uint64_t seed, size_t n)
 
 static void every_tier_gives_the_bits_of_the_portable_one(void **state)
 {
-    static const float some[] = {0.1f, 0.5f, 0.7f, 0.8f, 0.9f, 1, 1.1f, 1.25f, 1.5f, 2, 10, 1e-9f};
-    float inverse[ENCODE_STEPS_MAX];
+    static const float inverse[ENCODE_STEPS_MAX] = {0.1f, 0.5f,  0.7f, 0.8f, 0.9f, 1,
+                                                    1.1f, 1.25f, 1.5f, 2,    10,   1e-9f};
 
     (void)state;
-    for (size_t k = 0; k < ENCODE_STEPS_MAX; k++)
-        inverse[k] = some[k % (sizeof some / sizeof some[0])];
     for (size_t tier = 0; encode_kernels_at(tier) != NULL; tier++)
         for (size_t n = 16; n <= N; n += 16) {
             const struct encode_kernels *kernels = encode_kernels_at(tier);
