@@ -122,6 +122,7 @@ static int build(struct filtering *f)
 {
     paua_open_opts opts = f->cli->open;
     paua_optimize_opts optimize = {.size = sizeof optimize, .cancel = &interrupt_cancel};
+    static const paua_index_params sorted = {.kind = PAUA_INDEX_SORTED};
     paua_collection *collection;
     paua_db *db;
     paua_error err;
@@ -139,6 +140,9 @@ static int build(struct filtering *f)
     if (rc == EXIT_OK) rc = fields_all(f, collection);
     if (rc == EXIT_OK) bench_say(f->cli, "optimizing");
     if (rc == EXIT_OK && paua_optimize(collection, &optimize, &err) != PAUA_OK)
+        rc = fail_with(&err);
+    if (rc == EXIT_OK && args_has(&f->cli->args, "indexed") &&
+        paua_index_create(collection, "r", "r", &sorted, &optimize, &err) != PAUA_OK)
         rc = fail_with(&err);
     paua_collection_close(collection);
     paua_close(db);

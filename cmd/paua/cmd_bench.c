@@ -34,6 +34,7 @@ static const struct option_spec options[] = {
     {"keys", 0, "N", "metadata: keys; default 4"},
     {"values", 0, "N", "metadata: values of a key; default 8"},
     {"shape", 0, "NAME", "metadata: what values hold; default repeated"},
+    {"indexed", 0, NULL, "filter: the field of ranges has a sorted index"},
     {"keep", 0, NULL, "keep the database"},
     {NULL, 0, NULL, NULL},
 };
@@ -57,9 +58,10 @@ static const char text[] =
     "write    inserts single durable rows from 1, 8 and 64 threads, and batches of 1,000.\n"
     "filter   gives the rows of --base an integer, a string and a range that 0.1 to 100 % of them "
     "pass,\n"
-    "         and searches under each: an array of selectivity, kind, plan, serial_qps, recall of "
-    "the\n"
-    "         exact answer, returned_min, matched, filter_us; kind none is without a filter.\n"
+    "         and searches under each: an array of selectivity, kind, plan, serial_qps,\n"
+    "         unfiltered_qps (the same searches without it, by turns), recall of the exact "
+    "answer,\n"
+    "         returned_min, matched, filter_us; kind none is without a filter.\n"
     "history  builds a terminal history in memory, of a fixture or a recorded stream, and searches "
     "it\n"
     "         hot and cold: rows, build_ms, allocated_bytes, hot_bytes, cold_bytes, "

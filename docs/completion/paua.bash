@@ -98,7 +98,7 @@ _paua()
     bench) options='--base --query --truth --metric --precision --originals --index --degree
         --list --occlusion --alpha -k --ef --refine --lean --map-originals --threads --workers
         --seconds --rows --csv --ms --fixture --cols --chunk-rows --stream --small --restore
-        --keys --values --shape --keep' ;;
+        --keys --values --shape --indexed --keep' ;;
     esac
     if [[ $cur == -* ]]; then
         options+=' --dir --json --durability --no-mmap --verify --quiet --help'

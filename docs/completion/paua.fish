@@ -208,4 +208,5 @@ complete -c paua -n '__fish_seen_subcommand_from bench' -l restore -xa '16x80 25
 complete -c paua -n '__fish_seen_subcommand_from bench' -l keys -x -d 'metadata: keys; default 4'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l values -x -d 'metadata: values of a key; default 8'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l shape -xa 'repeated distinct names sparse updates' -d 'metadata: what values hold; default repeated'
+complete -c paua -n '__fish_seen_subcommand_from bench' -l indexed -d 'filter: the field of ranges has a sorted index'
 complete -c paua -n '__fish_seen_subcommand_from bench' -l keep -d 'keep the database'

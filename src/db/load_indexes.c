@@ -120,6 +120,33 @@ static paua_status artifact_each(void *arg, uint64_t id, paua_bytes record)
     return PAUA_OK;
 }
 
+/* A record of this collection among those of another, or one that none could read: on a damaged
+ * page a record may have another id, and would be passed over. No collection has the number 0. */
+static paua_status stray(struct loading *l, uint64_t id, paua_status decoded, uint32_t collection)
+{
+    uint32_t ours = l->view->schema->collection, number = (uint32_t)(id >> 40);
+
+    if (number == ours) return PAUA_OK; /* loaded above */
+    if (decoded == PAUA_OK ? collection != ours : number != 0) return PAUA_OK;
+    return undecoded(l, PAUA_ECORRUPT, "the record of codes or an index is not in its place");
+}
+
+static paua_status stray_definition_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct index_definition d = {.collection = 0};
+    paua_status decoded = index_definition_decode(record.data, record.nbytes, &d);
+
+    return stray(arg, id, decoded, d.collection);
+}
+
+static paua_status stray_artifact_each(void *arg, uint64_t id, paua_bytes record)
+{
+    struct artifact a = {.collection = 0};
+    paua_status decoded = artifact_decode(record.data, record.nbytes, &a);
+
+    return stray(arg, id, decoded, a.collection);
+}
+
 /* Vectors that gave way to codes: a snapshot older than the codes finds neither, and is retaken. */
 static paua_status originals_check(struct loading *l)
 {
@@ -144,6 +171,10 @@ paua_status load_indexes(struct catalog *catalog, struct dir *dir, struct artifa
 
     if (status == PAUA_OK)
         status = catalog_each(catalog, TABLE_ARTIFACT, first, last, artifact_each, &l, err);
+    if (status == PAUA_OK)
+        status = catalog_each(catalog, TABLE_INDEX, 0, INT64_MAX, stray_definition_each, &l, err);
+    if (status == PAUA_OK)
+        status = catalog_each(catalog, TABLE_ARTIFACT, 0, INT64_MAX, stray_artifact_each, &l, err);
     if (status == PAUA_OK) status = originals_check(&l);
     if (status == PAUA_OK && l.definition_count > 0) {
         view->indexes = index_list_new((uint32_t)l.definition_count);
