@@ -1,4 +1,5 @@
-/* make_values.c - writes the golden database with indexes of fields, as make.c does the one without.
+/* make_values.c - writes the golden database with indexes of fields, as make.c does the one
+ * without.
  *
  *   golden-make-values DIRECTORY */
 #include "golden/value_rows.h"
