@@ -171,9 +171,10 @@ paua_status load_indexes(struct catalog *catalog, struct dir *dir, struct artifa
 
     if (status == PAUA_OK)
         status = catalog_each(catalog, TABLE_ARTIFACT, first, last, artifact_each, &l, err);
-    if (status == PAUA_OK)
+    /* Once is enough: a reader that follows a writer would pass over all collections' each time. */
+    if (status == PAUA_OK && old == NULL)
         status = catalog_each(catalog, TABLE_INDEX, 0, INT64_MAX, stray_definition_each, &l, err);
-    if (status == PAUA_OK)
+    if (status == PAUA_OK && old == NULL)
         status = catalog_each(catalog, TABLE_ARTIFACT, 0, INT64_MAX, stray_artifact_each, &l, err);
     if (status == PAUA_OK) status = originals_check(&l);
     if (status == PAUA_OK && l.definition_count > 0) {
