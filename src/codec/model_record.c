@@ -142,8 +142,7 @@ static bool shape_valid(const struct model_record *record)
     if (record->dim > PAUA_DIM_MAX) return false; /* of 0 there are no segments for fields */
     if (record->metric < PAUA_L2 || record->metric > PAUA_COSINE) return false;
     if (record->trained && record->dim > MODEL_RECORD_DIM_TRAINED) return false;
-    if (record->lane != 8 && record->lane != 16 && record->lane != 32 && record->lane != 64)
-        return false;
+    if (record->lane < 1 || record->lane > MODEL_RECORD_LANE_MAX) return false;
     if (record->segments != (record->dim + record->lane - 1) / record->lane) return false;
     return record->stride == (record->dim + MODEL_RECORD_STRIDE_UNIT - 1) /
                                  MODEL_RECORD_STRIDE_UNIT * MODEL_RECORD_STRIDE_UNIT;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 
 #define MODEL_RECORD_GROUPS 3u
+#define MODEL_RECORD_LANE_MAX 64u
 #define MODEL_RECORD_WALK_BITS 4u
 #define MODEL_RECORD_DIM_TRAINED 2048u
 #define MODEL_RECORD_STRIDE_UNIT 64u
@@ -38,7 +39,7 @@ struct model_record {
     uint32_t dim;
     paua_metric metric;
     bool trained;
-    uint32_t lane;     /* 8, 16, 32 or 64 */
+    uint32_t lane;     /* 1 to MODEL_RECORD_LANE_MAX */
     uint32_t segments; /* dim divided by lane, rounded up */
     /* Dimensions of the segments that any plane uses, and of those up to the last that the walk
      * plane uses; 0 if not trained. */

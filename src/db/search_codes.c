@@ -37,9 +37,9 @@ void code_scratch_free(struct code_scratch *scratch)
     *scratch = (struct code_scratch){0};
 }
 
-static uint32_t fields_most(const struct model *model)
+static uint32_t steps_most(const struct model *model)
 {
-    uint32_t walk = model->walk.layout.field_count, refine = model->refine.layout.field_count;
+    uint32_t walk = model->walk.layout.step_count, refine = model->refine.layout.step_count;
 
     return walk > refine ? walk : refine;
 }
@@ -47,16 +47,16 @@ static uint32_t fields_most(const struct model *model)
 /* Room for queries against this model. */
 static bool model_reserve(struct code_scratch *s, const struct model *model)
 {
-    uint32_t fields = fields_most(model);
+    uint32_t steps = steps_most(model);
 
-    if (s->model_dim == model->dim && s->model_fields >= fields) return true;
+    if (s->model_dim == model->dim && s->model_steps >= steps) return true;
     model_scratch_free(&s->model);
     mem_free(s->values);
     s->model_dim = 0;
-    s->values = mem_aligned(ALIGNMENT, (size_t)fields * 3 * CODE_LINE_NBYTES);
+    s->values = mem_aligned(ALIGNMENT, (size_t)steps * 3 * CODE_LINE_NBYTES);
     if (s->values == NULL || !model_scratch_init(&s->model, model)) return false;
     s->model_dim = model->dim;
-    s->model_fields = fields;
+    s->model_steps = steps;
     return true;
 }
 
@@ -308,7 +308,7 @@ static paua_status refine(const struct code_search *search, struct code_scratch 
 {
     const struct codes *codes = search->source.codes;
     bool plane = codes->model.refine.layout.nbytes > 0;
-    size_t room = (size_t)s->model_fields * CODE_LINE_NBYTES;
+    size_t room = (size_t)s->model_steps * CODE_LINE_NBYTES;
     struct refine_query query = {.refine.values = s->values + room,
                                  .missed.values = s->values + 2 * room};
     struct block block;

@@ -38,8 +38,8 @@ struct code_hit {
 struct code_scratch {
     struct walk_scratch walk;
     struct model_scratch model;
-    uint32_t model_dim, model_fields; /* that it has room for */
-    int8_t *values;                   /* of the walk plane; and of refinement: high, low, walk */
+    uint32_t model_dim, model_steps; /* that it has room for */
+    int8_t *values;                  /* of the walk plane; and of refinement: high, low, walk */
     uint64_t *keys;
     size_t keys_capacity;
     struct code_hit *hits;

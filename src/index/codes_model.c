@@ -7,6 +7,7 @@
 
 _Static_assert(MODEL_RECORD_DIM_TRAINED == MODEL_DIM_TRAINED, "the format follows the model");
 _Static_assert(MODEL_RECORD_GROUPS == CODE_GROUPS, "the format follows the kernels");
+_Static_assert(MODEL_RECORD_LANE_MAX == CODE_LINE_NBYTES, "the format follows the kernels");
 
 #define FACTORS_NBYTES (CODE_FACTORS * sizeof(float))
 
@@ -78,13 +79,16 @@ static bool plane_from_record(const struct model_record_plane *record, uint32_t 
                               struct plane_model *plane)
 {
     struct code_field *fields;
+    struct code_step *steps;
 
     plane->layout.lane = lane;
     if (record->field_count == 0) return true;
     fields = mem_zalloc(record->field_count, sizeof fields[0]);
+    steps = mem_zalloc(record->field_count, sizeof steps[0]);
     plane->layout.fields = fields;
+    plane->layout.steps = steps;
     plane->sigma = mem_zalloc(record->field_count, sizeof plane->sigma[0]);
-    if (fields == NULL || plane->sigma == NULL) return false;
+    if (fields == NULL || steps == NULL || plane->sigma == NULL) return false;
     plane->layout.nbytes = record->nbytes;
     plane->layout.field_count = record->field_count;
     plane->group_count = record->group_count;
@@ -98,6 +102,7 @@ static bool plane_from_record(const struct model_record_plane *record, uint32_t 
                                         .segment = f->segment};
         plane->sigma[i] = f->sigma;
     }
+    code_layout_join(&plane->layout, fields, steps);
     return true;
 }
 

@@ -500,7 +500,7 @@ static paua_status builder_init(struct builder *b, const struct model *model,
                                .occlusion = params->occlusion,
                                .alpha = params->alpha};
     if (!graph_plane_init(&b->wide, model, plane, b->rows, b->threads)) return error_set_nomem(err);
-    if (b->wide.plane.layout.field_count > 0) {
+    if (b->wide.plane.layout.step_count > 0) {
         b->prune.plane = &b->wide.plane;
         b->prune.fill = b->degree;
     }

@@ -6,7 +6,7 @@
 
 /* A plane of 8-bit codes in one group: component = factors[0] * (code - 128). */
 struct graph_plane {
-    struct code_plane plane; /* field_count 0: not worth it */
+    struct code_plane plane; /* step_count 0: not worth it */
     void *memory;
 };
 
@@ -16,7 +16,7 @@ bool graph_plane_init(struct graph_plane *made, const struct model *model,
                       const struct code_plane *walk, uint32_t rows, uint32_t threads);
 void graph_plane_free(struct graph_plane *made);
 
-/* Row `row` as a query: D(row, x), whose constant is the model's. values: field_count x 64, 64-byte
+/* Row `row` as a query: D(row, x), whose constant is the model's. values: step_count x 64, 64-byte
  * aligned. */
 void graph_plane_query(const struct code_plane *plane, float constant, uint32_t row, int8_t *values,
                        struct code_query *out);

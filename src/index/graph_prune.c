@@ -28,7 +28,7 @@ bool prune_scratch_init(struct prune_scratch *s, const struct code_plane *plane,
 {
     size_t room = walk_lines(capacity); /* keeps every array on a line of its own */
     size_t nbytes = room * (2 * sizeof(uint64_t) + 2 * sizeof(uint32_t) + 2 * sizeof(float));
-    size_t values = (size_t)plane->layout.field_count * CODE_LINE_NBYTES;
+    size_t values = (size_t)plane->layout.step_count * CODE_LINE_NBYTES;
     char *memory = mem_aligned(64, values + nbytes);
 
     if (memory == NULL) return false;

@@ -37,7 +37,7 @@
 #define MODEL_DIM_TRAINED 2048u
 
 struct plane_model {
-    struct code_layout layout; /* fields owned by the model */
+    struct code_layout layout; /* fields and steps owned by the model */
     uint32_t group_count;
     float *sigma;  /* one a field; value = factor of the group * sigma * code */
     float *spread; /* one a field: deviation of the whole codes' components in units of sigma; only
@@ -113,7 +113,7 @@ void model_encode(const struct model *model, const float *rows, size_t n,
                   struct model_scratch *scratch, uint8_t *walk, float *walk_factors,
                   uint8_t *refine, float *refine_factors);
 
-/* A query against the walk plane. values: walk.layout.field_count x 64, 64-byte aligned. Leaves in
+/* A query against the walk plane. values: walk.layout.step_count x 64, 64-byte aligned. Leaves in
  * scratch what model_query_refine needs. */
 void model_query_walk(const struct model *model, const float *query, struct model_scratch *scratch,
                       int8_t *values, struct code_query *out);
@@ -130,7 +130,7 @@ void model_query_row(const struct model *model, const struct code_plane *plane,
 
 /* 8-bit values against one plane's codes. */
 struct refine_part {
-    int8_t *values; /* field_count x 64, 64-byte aligned; the caller's */
+    int8_t *values; /* step_count x 64, 64-byte aligned; the caller's */
     float scale[CODE_FACTORS], shift[CODE_FACTORS];
 };
 

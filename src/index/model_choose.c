@@ -157,7 +157,7 @@ struct trial {
 
 static bool trial_init(struct trial *trial, const struct choice *c)
 {
-    size_t values = (size_t)c->walk.layout.field_count * CODE_LINE_NBYTES, pool = 2 * (size_t)c->k;
+    size_t values = (size_t)c->walk.layout.step_count * CODE_LINE_NBYTES, pool = 2 * (size_t)c->k;
     size_t words = c->sample->count + 3 * pool + c->sample->stride;
     char *memory = mem_aligned(64, values + words * sizeof(float) + c->refine.layout.nbytes);
 

@@ -119,17 +119,19 @@ static void gather(struct coder *coder, const float *z)
     }
 }
 
-/* Eight codes at a time: bits that a shift brings from the next byte are masked off. */
+/* Up to eight codes at a time: bits that a shift brings from the next byte are masked off. */
 static void scatter_field(const uint8_t *from, uint32_t below, const struct code_field *field,
                           uint32_t lane, uint8_t *codes)
 {
-    uint64_t mask = ((1u << field->width) - 1u) * UINT64_C(0x0101010101010101), word, line;
+    uint64_t mask = ((1u << field->width) - 1u) * UINT64_C(0x0101010101010101), word = 0, line = 0;
 
     for (uint32_t j = 0; j < lane; j += 8) {
-        memcpy(&word, from + j, 8);
-        memcpy(&line, codes + field->offset + j, 8);
+        size_t some = lane - j < 8 ? lane - j : 8;
+
+        memcpy(&word, from + j, some);
+        memcpy(&line, codes + field->offset + j, some);
         line |= (word >> below & mask) << field->shift;
-        memcpy(codes + field->offset + j, &line, 8);
+        memcpy(codes + field->offset + j, &line, some);
     }
 }
 

@@ -17,9 +17,17 @@
 #include "base/memory.h"
 #include "index/model_private.h"
 
-uint32_t layout_lane(uint32_t dim)
+/* Some 8 to 16 segments, by powers of two; near that, the lane that leaves least of the budget:
+ * codes are whole lines. */
+uint32_t layout_lane(uint32_t dim, uint32_t budget)
 {
-    return dim >= 512 ? 64 : dim >= 256 ? 32 : dim >= 128 ? 16 : 8;
+    uint32_t usual = dim >= 512 ? 64 : dim >= 256 ? 32 : dim >= 128 ? 16 : 8, best = usual;
+
+    for (uint32_t lane = usual; lane <= CODE_LINE_NBYTES && lane < 2 * usual; lane++)
+        if (budget % lane < budget % best) best = lane;
+    for (uint32_t lane = usual - 1; lane >= usual / 4 * 3; lane--)
+        if (budget % lane < budget % best) best = lane;
+    return best;
 }
 
 uint32_t model_budget(paua_precision precision, uint32_t dim)
@@ -160,13 +168,16 @@ bool plane_make(struct plane_model *plane, uint32_t lane, uint32_t segments, con
     uint32_t count = count_fields(segments, widths), first = 0, second = 0, used = 0, f = 0;
     struct plane_model made = {.layout = {.lane = lane, .field_count = count}};
     struct code_field *fields = mem_zalloc(count + 1u, sizeof *fields);
+    struct code_step *steps = mem_zalloc(count + 1u, sizeof *steps);
     double *sums = mem_zalloc(2 * ((size_t)segments + 1), sizeof *sums);
     bool ok;
 
     made.layout.fields = fields;
+    made.layout.steps = steps;
     made.sigma = mem_zalloc(count + 1u, sizeof *made.sigma);
     made.spread = mem_zalloc(count + 1u, sizeof *made.spread);
-    ok = fields != NULL && made.sigma != NULL && made.spread != NULL && sums != NULL;
+    ok = fields != NULL && steps != NULL && made.sigma != NULL && made.spread != NULL &&
+         sums != NULL;
     if (ok) cut(sums, log_sums(segments, widths, sigma, sums), &first, &second);
     for (uint32_t s = 0; ok && s < segments; s++) {
         struct code_field whole = {.width = widths[s], .segment = s};
@@ -183,6 +194,7 @@ bool plane_make(struct plane_model *plane, uint32_t lane, uint32_t segments, con
         return ok;
     }
     place(fields, count, &made.layout);
+    code_layout_join(&made.layout, fields, steps);
     made.group_count = fields[count - 1].group + 1u;
     *plane = made;
     return true;
@@ -191,6 +203,7 @@ bool plane_make(struct plane_model *plane, uint32_t lane, uint32_t segments, con
 void plane_free(struct plane_model *plane)
 {
     mem_free((void *)(uintptr_t)plane->layout.fields);
+    mem_free((void *)(uintptr_t)plane->layout.steps);
     mem_free(plane->sigma);
     mem_free(plane->spread);
     *plane = (struct plane_model){0};

@@ -17,7 +17,8 @@
 /* Bit w: width w may be used. A walk wants few fields; short vectors want exact widths more. */
 #define WALK_WIDTHS 0x17u       /* 0, 1, 2 and 4 bits */
 #define WALK_WIDTHS_SHORT 0x3fu /* 0 to 5 bits */
-#define REFINE_WIDTHS 0x1ffu    /* 0 to 8 bits */
+#define DIM_SHORT 128u
+#define REFINE_WIDTHS 0x1ffu /* 0 to 8 bits */
 
 /* The greatest step worth trying for each width: for a Gauss distribution some 1.25 times the best;
  * for what a finer code left over, which is even, the best is less than half of that. */
@@ -211,7 +212,7 @@ bool walk_plane(const struct model *model, const struct measures *measures, uint
                 struct plane_model *plane)
 {
     uint32_t bits = nbytes / model->lane * 8;
-    uint32_t allow = model->lane == 8 ? WALK_WIDTHS_SHORT : WALK_WIDTHS;
+    uint32_t allow = model->dim < DIM_SHORT ? WALK_WIDTHS_SHORT : WALK_WIDTHS;
     uint8_t widths[SEGMENTS_MAX];
 
     if (!layout_assign(measures->cost, model->segments, allow, bits, widths)) return false;

@@ -33,7 +33,8 @@ static inline float model_scalar(double value)
 
 #define LAYOUT_WIDTHS 9u /* 0 to 8 bits */
 
-uint32_t layout_lane(uint32_t dim);
+/* Dimensions of a segment, where codes may take `budget` bytes. */
+uint32_t layout_lane(uint32_t dim, uint32_t budget);
 
 /* Widths that minimize the sum of cost[segment][width] in so many bits, a component of each segment
  * taken together. allow: bit w says that width w may be used; 0 and 1 always may, and at least one

@@ -54,7 +54,7 @@ void plane_scale(const struct code_layout *layout, const int8_t *values, const f
 {
     int32_t twice[CODE_FACTORS] = {0};
 
-    if (layout->field_count > 0) twice_halves(layout, values, twice);
+    if (layout->step_count > 0) twice_halves(layout, values, twice);
     for (uint32_t g = 0; g < CODE_GROUPS; g++) {
         scale[g] = -2 * unit[g];
         shift[g] = unit[g] * (float)twice[g];
@@ -115,7 +115,7 @@ void plane_query(const struct plane_model *plane, const float *z, int8_t *values
     float unit[CODE_GROUPS];
 
     units_init(&units, plane, z, VALUE_MAX);
-    memset(values, 0, (size_t)layout->field_count * CODE_LINE_NBYTES);
+    memset(values, 0, (size_t)layout->step_count * CODE_LINE_NBYTES);
     for (uint32_t f = 0; f < layout->field_count; f++) {
         size_t at = (size_t)layout->fields[f].segment * layout->lane;
         float in = units_a_component(&units, plane, f), out = in > 0 ? 1 / in : 0;
@@ -124,7 +124,7 @@ void plane_query(const struct plane_model *plane, const float *z, int8_t *values
         for (uint32_t j = 0; j < layout->lane; j++) {
             int32_t value = nearest(z[at + j] * in);
 
-            values[f * CODE_LINE_NBYTES + j] = (int8_t)value;
+            values[layout->fields[f].values_at + j] = (int8_t)value;
             if (used != NULL && upper) used[at + j] = (float)value * out;
         }
     }
@@ -274,18 +274,18 @@ void model_prune_lut(const struct model *model, struct prune_lut *lut, int8_t *r
  * its own part only, in units of the upper field. */
 static void join_parts(const struct code_layout *layout, uint32_t f, struct run run, int8_t *values)
 {
-    int8_t *at = values + (size_t)f * CODE_LINE_NBYTES;
+    const struct code_field *part = &layout->fields[f];
 
     for (uint32_t j = 0; j < layout->lane; j++) {
         int32_t whole = 0, bits = 0;
 
         for (uint32_t i = 0; i < run.fields; i++)
-            whole += at[i * CODE_LINE_NBYTES + j];
+            whole += values[part[i].values_at + j];
         whole = whole > 127 ? 127 : whole < -127 ? -127 : whole;
-        at[j] = (int8_t)whole;
+        values[part->values_at + j] = (int8_t)whole;
         for (uint32_t i = 1; i < run.fields; i++) {
-            bits += layout->fields[f + i].width;
-            at[i * CODE_LINE_NBYTES + j] = (int8_t)((whole + (1 << bits >> 1)) >> bits);
+            bits += part[i].width;
+            values[part[i].values_at + j] = (int8_t)((whole + (1 << bits >> 1)) >> bits);
         }
     }
 }

@@ -87,7 +87,7 @@ static paua_status finish(struct model *model, double scale, paua_error *err)
 static paua_status begin(const struct model_source *source, struct model *model, paua_error *err)
 {
     *model = (struct model){.dim = source->dim, .metric = source->metric, .seed = SEED};
-    model->lane = layout_lane(source->dim);
+    model->lane = layout_lane(source->dim, model_budget(source->precision, source->dim));
     model->segments = (source->dim + model->lane - 1) / model->lane;
     model->stride = (source->dim + 63) / 64 * 64;
     model->trained = source->dim <= MODEL_DIM_TRAINED;

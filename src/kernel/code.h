@@ -4,6 +4,10 @@
  * or 1 bits; a field holds `lane` dimensions, one a byte, at its shift. A code c of width w stands
  * for c - (2^w - 1) / 2. Fields belong to groups, 3 at most; a row has one factor for each group.
  *
+ * Kernels know nothing of lanes: they take 64 bytes of a row at a time, and all fields among these
+ * that have the same shift, width and group in one step. A query has 64 values a step, those of a
+ * field where its bytes are and 0 elsewhere.
+ *
  *   S_g(row)      = sum over the fields f of group g, over j < lane, of code[f][j] * value[f][j]
  *   distance(row) = base + row.aux + sum over g of row.factor[g] * (S_g * scale[g] + shift[g])
  *
@@ -24,8 +28,8 @@
 #include <stdint.h>
 
 #define CODE_GROUPS 3u
-#define CODE_FACTORS 4u /* floats a row: a factor for each group, then aux */
-#define CODE_LINE_NBYTES 64u
+#define CODE_FACTORS 4u      /* floats a row: a factor for each group, then aux */
+#define CODE_LINE_NBYTES 64u /* the longest line; bytes of a step */
 #define CODE_SLACK_NBYTES 64u
 #define CODE_VECTOR_MAX 8128 /* 64 * 127: times 128, CODE_STRIDE_MAX times over, is below 2^31 */
 #define CODE_STRIDE_MAX 2048u
@@ -33,16 +37,30 @@
 struct code_field {
     uint32_t offset; /* of its line in the row */
     uint8_t shift, width, group;
-    uint8_t reserved;
-    uint32_t segment; /* which `lane` rotated dimensions it holds; of no concern to kernels */
+    uint32_t segment;   /* which `lane` rotated dimensions it holds; of no concern to kernels */
+    uint32_t values_at; /* where its values begin in those of a query */
+};
+
+/* The bits of `mask`, from `shift` up, of each of 64 bytes. */
+struct code_step {
+    uint32_t offset; /* of the first byte in the row */
+    uint32_t shift;
+    uint32_t mask; /* 2^width - 1, four times: of each byte of a word, after shifting */
 };
 
 struct code_layout {
-    uint32_t lane;   /* bytes of a line: 8, 16, 32 or 64 */
+    uint32_t lane;   /* bytes of a line: 1 to 64 */
     uint32_t nbytes; /* of a row; a multiple of lane */
-    uint32_t field_count;
+    uint32_t field_count, step_count;
+    uint32_t step_end[CODE_GROUPS];  /* the steps of group g end here, those of the next begin */
     const struct code_field *fields; /* sorted by group */
+    const struct code_step *steps;
 };
+
+/* Joins layout->field_count fields to steps: sets their values_at, fills steps (room for as many as
+ * there are fields), and makes both the layout's. */
+void code_layout_join(struct code_layout *layout, struct code_field *fields,
+                      struct code_step *steps);
 
 struct code_plane {
     struct code_layout layout;
@@ -51,7 +69,7 @@ struct code_plane {
 };
 
 struct code_query {
-    const int8_t *values; /* field_count x 64 bytes, 64-byte aligned; zero beyond lane */
+    const int8_t *values; /* step_count x 64 bytes, 64-byte aligned */
     float scale[CODE_FACTORS], shift[CODE_FACTORS];
     float base;
 };
@@ -100,8 +118,8 @@ struct code_kernels {
     void (*sums)(const struct code_layout *layout, const int8_t *values, const uint8_t *const *rows,
                  size_t n, int32_t *sums);
 
-    /* Codes of at most 4 bits to query values: out[f * 64 + j] = lut[f * 16 + code], 0 beyond
-     * lane. out: field_count x 64, 64-byte aligned. */
+    /* Codes of at most 4 bits to query values: out[values_at + j] = lut[f * 16 + code] of each
+     * field f, 0 elsewhere. out: step_count x 64, 64-byte aligned. */
     void (*expand)(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
                    int8_t *out);
 

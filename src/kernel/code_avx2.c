@@ -1,10 +1,9 @@
 /* code_avx2.c - kernels over codes for AVX2 (with FMA: Haswell, Zen 1 and later).
  *
  * Same results as code_portable.c, which is the meaning; this file is only speed. Its plan is
- * code_avx512.c's: four rows at a time, `lane` a constant in each instance, sums added up
- * transposed.
+ * code_avx512.c's, four rows at a time.
  *
- * Fields  Codes of up to 4 bits go through vpmaddubsw, whose 16-bit sums hold two lines' halves of
+ * Steps   Codes of up to 4 bits go through vpmaddubsw, whose 16-bit sums hold two lines' halves of
  *         them: 4 x 15 x 128. 8-bit codes would saturate there, so they and their values are
  *         widened to 16 bits first; and so is the matrix of matvec_s8.
  * Lists   unvisited is the plain loop: AVX2 has no compress, and its gather gains nothing alone.
@@ -25,19 +24,12 @@
 #define FOUR CODE_FOUR
 #define HALF 32u /* bytes of a register: half a line */
 
-/* Up to 32 bytes of a line of `lane`. */
-INLINE __m256i load_half(const uint8_t *from, size_t lane)
-{
-    if (lane >= 32) return _mm256_loadu_si256((const void *)from);
-    if (lane == 16) return _mm256_zextsi128_si256(_mm_loadu_si128((const void *)from));
-    return _mm256_zextsi128_si256(_mm_loadl_epi64((const void *)from));
-}
+INLINE __m256i load_half(const uint8_t *from) { return _mm256_loadu_si256((const void *)from); }
 
-/* Up to 16 bytes of a line, widened. */
-INLINE __m256i load_wide(const uint8_t *from, size_t lane)
+/* 16 bytes, widened. */
+INLINE __m256i load_wide(const uint8_t *from)
 {
-    if (lane >= 16) return _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)from));
-    return _mm256_cvtepu8_epi16(_mm_loadl_epi64((const void *)from));
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)from));
 }
 
 INLINE __m256i load_wide_s8(const int8_t *from)
@@ -50,15 +42,14 @@ INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b)
     return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
 
-/* A field's codes, one a byte, from a line: shifted right, and what its neighbours left masked. */
+/* Codes, one a byte, from bytes: shifted right, and what their neighbours left masked. */
 struct cut {
     __m256i shift, mask;
 };
 
-INLINE struct cut cut_of(const struct code_field *field)
+INLINE struct cut cut_of(uint32_t shift, uint32_t mask)
 {
-    return (struct cut){_mm256_set1_epi32(field->shift),
-                        _mm256_set1_epi8((char)((1u << field->width) - 1u))};
+    return (struct cut){_mm256_set1_epi32((int)shift), _mm256_set1_epi32((int)mask)};
 }
 
 INLINE __m256i cut_half(struct cut cut, __m256i half)
@@ -66,39 +57,33 @@ INLINE __m256i cut_half(struct cut cut, __m256i half)
     return _mm256_and_si256(_mm256_srlv_epi32(half, cut.shift), cut.mask);
 }
 
-INLINE void add_field(const struct code_field *field, const int8_t *values,
-                      const uint8_t *const row[FOUR], size_t lane, __m256i sums[FOUR])
+/* Adds one step's products, of four rows. */
+INLINE void add_step(const struct code_step *step, const int8_t *values,
+                     const uint8_t *const row[FOUR], __m256i sums[FOUR])
 {
     const __m256i one = _mm256_set1_epi16(1);
-    struct cut cut = cut_of(field);
-    __m256i products[FOUR];
+    const struct cut cut = cut_of(step->shift, step->mask);
+    const __m256i low = _mm256_load_si256((const void *)values);
+    const __m256i high = _mm256_load_si256((const void *)(values + HALF));
 
-#pragma GCC unroll 2
-    for (size_t at = 0; at < lane; at += HALF) {
-        __m256i value = _mm256_load_si256((const void *)(values + at));
 #pragma GCC unroll 4
-        for (size_t r = 0; r < FOUR; r++) {
-            __m256i codes = cut_half(cut, load_half(row[r] + field->offset + at, lane));
-            __m256i more = _mm256_maddubs_epi16(codes, value);
-            products[r] = at > 0 ? _mm256_add_epi16(products[r], more) : more;
-        }
+    for (size_t r = 0; r < FOUR; r++) {
+        const uint8_t *bytes = row[r] + step->offset;
+        __m256i a = _mm256_maddubs_epi16(cut_half(cut, load_half(bytes)), low);
+        __m256i b = _mm256_maddubs_epi16(cut_half(cut, load_half(bytes + HALF)), high);
+        sums[r] = add_products(sums[r], _mm256_add_epi16(a, b), one);
     }
-#pragma GCC unroll 4
-    for (size_t r = 0; r < FOUR; r++)
-        sums[r] = add_products(sums[r], products[r], one);
 }
 
-INLINE void add_field_of_8(const struct code_field *field, const int8_t *values,
-                           const uint8_t *const row[FOUR], size_t lane, __m256i sums[FOUR])
+INLINE void add_step_of_8(const struct code_step *step, const int8_t *values,
+                          const uint8_t *const row[FOUR], __m256i sums[FOUR])
 {
 #pragma GCC unroll 4
-    for (size_t at = 0; at < lane; at += HALF / 2) {
+    for (size_t at = 0; at < CODE_LINE_NBYTES; at += HALF / 2) {
         __m256i value = load_wide_s8(values + at);
 #pragma GCC unroll 4
-        for (size_t r = 0; r < FOUR; r++) {
-            __m256i codes = load_wide(row[r] + field->offset + at, lane);
-            sums[r] = add_products(sums[r], codes, value);
-        }
+        for (size_t r = 0; r < FOUR; r++)
+            sums[r] = add_products(sums[r], load_wide(row[r] + step->offset + at), value);
     }
 }
 
@@ -111,44 +96,27 @@ INLINE __m128i total(const __m256i v[FOUR])
     return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
-INLINE void sum_rows_of_lane(const struct code_layout *layout, const int8_t *values,
-                             const uint8_t *const row[FOUR], size_t lane, __m128i sums[CODE_GROUPS])
+/* S_g of four rows, for each group g. */
+INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
+                     const uint8_t *const row[FOUR], __m128i sums[CODE_GROUPS])
 {
-    const struct code_field *field = layout->fields, *end = field + layout->field_count;
+    const struct code_step *step = layout->steps;
 
 #pragma GCC unroll 3
     for (size_t g = 0; g < CODE_GROUPS; g++) {
         __m256i parts[FOUR] = {_mm256_setzero_si256(), _mm256_setzero_si256(),
                                _mm256_setzero_si256(), _mm256_setzero_si256()};
+        const struct code_step *end = layout->steps + layout->step_end[g];
         sums[g] = _mm_setzero_si128();
-        if (field == end || field->group != g) continue;
-        for (; field < end && field->group == g; field++, values += CODE_LINE_NBYTES) {
-            if (field->width == 8) {
-                add_field_of_8(field, values, row, lane, parts);
+        if (step == end) continue;
+        for (; step < end; step++, values += CODE_LINE_NBYTES) {
+            if (step->mask == UINT32_MAX) {
+                add_step_of_8(step, values, row, parts);
             } else {
-                add_field(field, values, row, lane, parts);
+                add_step(step, values, row, parts);
             }
         }
         sums[g] = total(parts);
-    }
-}
-
-/* S_g of four rows, for each group g. */
-INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
-                     const uint8_t *const row[FOUR], __m128i sums[CODE_GROUPS])
-{
-    switch (layout->lane) {
-    case 64:
-        sum_rows_of_lane(layout, values, row, 64, sums);
-        break;
-    case 32:
-        sum_rows_of_lane(layout, values, row, 32, sums);
-        break;
-    case 16:
-        sum_rows_of_lane(layout, values, row, 16, sums);
-        break;
-    default:
-        sum_rows_of_lane(layout, values, row, 8, sums);
     }
 }
 
@@ -156,7 +124,7 @@ INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
 INLINE __m128 distance_of_four(const struct code_rows *rows, const struct code_query *query,
                                size_t i)
 {
-    struct code_four four = code_four_at(rows, i);
+    struct code_block four = code_block_at(rows, i, FOUR);
     __m128i sums[CODE_GROUPS];
     __m128 f[CODE_FACTORS] = {_mm_load_ps(four.factors[0]), _mm_load_ps(four.factors[1]),
                               _mm_load_ps(four.factors[2]), _mm_load_ps(four.factors[3])};
@@ -179,6 +147,7 @@ AVX2 static void distances(const struct code_plane *plane, const struct code_que
     const struct code_rows rows = {plane, ids, first, n};
     size_t i = 0;
 
+    code_rows_prefetch(&rows, 0, CODE_AHEAD);
     for (; i + FOUR <= n; i += FOUR)
         _mm_storeu_ps(out + i, distance_of_four(&rows, query, i));
     if (i < n) {
@@ -194,6 +163,7 @@ AVX2 static size_t keys_below(const struct code_plane *plane, const struct code_
     const struct code_rows rows = {plane, ids, 0, n};
     size_t count = 0;
 
+    code_rows_prefetch(&rows, 0, CODE_AHEAD);
     for (size_t i = 0; i < n; i += FOUR) {
         float four[FOUR];
         _mm_storeu_ps(four, distance_of_four(&rows, query, i));
@@ -206,7 +176,7 @@ AVX2 static void sums(const struct code_layout *layout, const int8_t *values,
                       const uint8_t *const *rows, size_t n, int32_t *sums)
 {
     for (size_t i = 0; i < n; i += FOUR) {
-        struct code_four four = code_four_of(layout, rows, n, i);
+        struct code_block four = code_block_of(layout, rows, n, i, FOUR);
         __m128i s[CODE_GROUPS];
         sum_rows(layout, values, four.row, s);
         __m128 of_row[FOUR] = {_mm_castsi128_ps(s[0]), _mm_castsi128_ps(s[1]),
@@ -219,26 +189,22 @@ AVX2 static void sums(const struct code_layout *layout, const int8_t *values,
     }
 }
 
+/* A field's values go to a line of their own first, whose end beyond lane is not theirs. */
 AVX2 static void expand(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
                         int8_t *out)
 {
-    static const int8_t inside[2 * HALF] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-    const size_t lane = layout->lane, filled = lane < HALF ? lane : HALF;
-    const __m256i keep = _mm256_loadu_si256((const void *)(inside + HALF - filled));
-
-    for (size_t f = 0; f < layout->field_count; f++, lut += 16, out += CODE_LINE_NBYTES) {
+    memset(out, 0, layout->step_count * (size_t)CODE_LINE_NBYTES);
+    for (size_t f = 0; f < layout->field_count; f++, lut += 16) {
         const struct code_field *field = &layout->fields[f];
         const uint8_t *line = row + field->offset;
-        struct cut cut = cut_of(field);
+        struct cut cut = cut_of(field->shift, ((1u << field->width) - 1u) * 0x01010101u);
         __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)lut));
-        __m256i low = _mm256_shuffle_epi8(table, cut_half(cut, load_half(line, lane)));
-        __m256i high = _mm256_setzero_si256();
-        if (lane > HALF)
-            high = _mm256_shuffle_epi8(table, cut_half(cut, load_half(line + HALF, lane)));
-        _mm256_store_si256((void *)out, _mm256_and_si256(low, keep));
-        _mm256_store_si256((void *)(out + HALF), high);
+        int8_t values[CODE_LINE_NBYTES];
+        for (size_t at = 0; at < layout->lane; at += HALF) {
+            __m256i codes = cut_half(cut, load_half(line + at));
+            _mm256_storeu_si256((void *)(values + at), _mm256_shuffle_epi8(table, codes));
+        }
+        memcpy(out + field->values_at, values, layout->lane);
     }
 }
 

@@ -3,9 +3,8 @@
  * Same results as code_portable.c, which is the meaning; this file is only speed. Its plan is
  * code_avx512.c's: four rows at a time, 16 bytes a register, sums added up transposed.
  *
- * Fields  Codes of up to 4 bits are multiplied as signed bytes into 16-bit sums, which hold a
+ * Steps   Codes of up to 4 bits are multiplied as signed bytes into 16-bit sums, which hold a
  *         line's 8 products of them: 8 x 15 x 128. 8-bit codes and their values are widened first.
- * Lines   A line of 8 bytes is loaded alone and filled with zeros.
  * Not     sdot, which a later architecture has, is not used: one table serves every CPU, and no
  *         such machine was measured. */
 #include "kernel/code.h"
@@ -21,22 +20,15 @@
 #define FOUR CODE_FOUR
 #define PIECE 16u /* bytes of a register: a part of a line */
 
-INLINE uint8x16_t load_piece(const uint8_t *from, size_t lane)
-{
-    if (lane >= PIECE) return vld1q_u8(from);
-    return vcombine_u8(vld1_u8(from), vdup_n_u8(0));
-}
-
-/* A field's codes, one a byte, from a line: shifted right, and what its neighbours left masked. */
+/* Codes, one a byte, from bytes: shifted right, and what their neighbours left masked. */
 struct cut {
     int8x16_t shift;
     uint8x16_t mask;
 };
 
-INLINE struct cut cut_of(const struct code_field *field)
+INLINE struct cut cut_of(uint32_t shift, uint32_t mask)
 {
-    return (struct cut){vdupq_n_s8((int8_t)-field->shift),
-                        vdupq_n_u8((uint8_t)((1u << field->width) - 1u))};
+    return (struct cut){vdupq_n_s8((int8_t)(-(int)shift)), vdupq_n_u8((uint8_t)mask)};
 }
 
 INLINE uint8x16_t cut_piece(struct cut cut, uint8x16_t piece)
@@ -44,20 +36,21 @@ INLINE uint8x16_t cut_piece(struct cut cut, uint8x16_t piece)
     return vandq_u8(vshlq_u8(piece, cut.shift), cut.mask);
 }
 
-INLINE void add_field(const struct code_field *field, const int8_t *values,
-                      const uint8_t *const row[FOUR], size_t lane, int32x4_t sums[FOUR])
+/* Adds one step's products, of four rows. */
+INLINE void add_step(const struct code_step *step, const int8_t *values,
+                     const uint8_t *const row[FOUR], int32x4_t sums[FOUR])
 {
-    struct cut cut = cut_of(field);
+    struct cut cut = cut_of(step->shift, step->mask);
     int16x8_t products[FOUR];
 
 #pragma GCC unroll 4
     for (size_t r = 0; r < FOUR; r++)
         products[r] = vdupq_n_s16(0);
-    for (size_t at = 0; at < lane; at += PIECE) {
+    for (size_t at = 0; at < CODE_LINE_NBYTES; at += PIECE) {
         int8x16_t value = vld1q_s8(values + at);
 #pragma GCC unroll 4
         for (size_t r = 0; r < FOUR; r++) {
-            uint8x16_t piece = load_piece(row[r] + field->offset + at, lane);
+            uint8x16_t piece = vld1q_u8(row[r] + step->offset + at);
             int8x16_t codes = vreinterpretq_s8_u8(cut_piece(cut, piece));
             products[r] = vmlal_s8(products[r], vget_low_s8(codes), vget_low_s8(value));
             products[r] = vmlal_high_s8(products[r], codes, value);
@@ -80,17 +73,15 @@ INLINE int32x4_t add_products_u8(int32x4_t sum, uint8x16_t codes, int16x8_t low,
     return add_products(sum, vreinterpretq_s16_u16(vmovl_high_u8(codes)), high);
 }
 
-INLINE void add_field_of_8(const struct code_field *field, const int8_t *values,
-                           const uint8_t *const row[FOUR], size_t lane, int32x4_t sums[FOUR])
+INLINE void add_step_of_8(const struct code_step *step, const int8_t *values,
+                          const uint8_t *const row[FOUR], int32x4_t sums[FOUR])
 {
-    for (size_t at = 0; at < lane; at += PIECE) {
+    for (size_t at = 0; at < CODE_LINE_NBYTES; at += PIECE) {
         int8x16_t value = vld1q_s8(values + at);
         int16x8_t low = vmovl_s8(vget_low_s8(value)), high = vmovl_high_s8(value);
 #pragma GCC unroll 4
-        for (size_t r = 0; r < FOUR; r++) {
-            uint8x16_t codes = load_piece(row[r] + field->offset + at, lane);
-            sums[r] = add_products_u8(sums[r], codes, low, high);
-        }
+        for (size_t r = 0; r < FOUR; r++)
+            sums[r] = add_products_u8(sums[r], vld1q_u8(row[r] + step->offset + at), low, high);
     }
 }
 
@@ -104,15 +95,16 @@ INLINE int32x4_t total(const int32x4_t v[FOUR])
 INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
                      const uint8_t *const row[FOUR], int32x4_t sums[CODE_GROUPS])
 {
-    const struct code_field *field = layout->fields, *end = field + layout->field_count;
+    const struct code_step *step = layout->steps;
 
     for (size_t g = 0; g < CODE_GROUPS; g++) {
         int32x4_t parts[FOUR] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
-        for (; field < end && field->group == g; field++, values += CODE_LINE_NBYTES) {
-            if (field->width == 8) {
-                add_field_of_8(field, values, row, layout->lane, parts);
+        const struct code_step *end = layout->steps + layout->step_end[g];
+        for (; step < end; step++, values += CODE_LINE_NBYTES) {
+            if (step->mask == UINT32_MAX) {
+                add_step_of_8(step, values, row, parts);
             } else {
-                add_field(field, values, row, layout->lane, parts);
+                add_step(step, values, row, parts);
             }
         }
         sums[g] = total(parts);
@@ -123,7 +115,7 @@ INLINE void sum_rows(const struct code_layout *layout, const int8_t *values,
 INLINE float32x4_t distance_of_four(const struct code_rows *rows, const struct code_query *query,
                                     size_t i)
 {
-    struct code_four four = code_four_at(rows, i);
+    struct code_block four = code_block_at(rows, i, FOUR);
     int32x4_t sums[CODE_GROUPS];
     float together[FOUR * CODE_FACTORS];
 
@@ -146,6 +138,7 @@ static void distances(const struct code_plane *plane, const struct code_query *q
     const struct code_rows rows = {plane, ids, first, n};
     size_t i = 0;
 
+    code_rows_prefetch(&rows, 0, CODE_AHEAD);
     for (; i + FOUR <= n; i += FOUR)
         vst1q_f32(out + i, distance_of_four(&rows, query, i));
     if (i < n) {
@@ -161,6 +154,7 @@ static size_t keys_below(const struct code_plane *plane, const struct code_query
     const struct code_rows rows = {plane, ids, 0, n};
     size_t count = 0;
 
+    code_rows_prefetch(&rows, 0, CODE_AHEAD);
     for (size_t i = 0; i < n; i += FOUR) {
         float four[FOUR];
         vst1q_f32(four, distance_of_four(&rows, query, i));
@@ -173,7 +167,7 @@ static void sums(const struct code_layout *layout, const int8_t *values, const u
                  size_t n, int32_t *sums)
 {
     for (size_t i = 0; i < n; i += FOUR) {
-        struct code_four four = code_four_of(layout, rows, n, i);
+        struct code_block four = code_block_of(layout, rows, n, i, FOUR);
         int32x4_t s[CODE_GROUPS];
         int32_t of_rows[FOUR * CODE_FACTORS];
         sum_rows(layout, values, four.row, s);
@@ -183,25 +177,21 @@ static void sums(const struct code_layout *layout, const int8_t *values, const u
     }
 }
 
+/* A field's values go to a line of their own first, whose end beyond lane is not theirs. */
 static void expand(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
                    int8_t *out)
 {
-    const size_t lane = layout->lane;
-
-    for (size_t f = 0; f < layout->field_count; f++, lut += 16, out += CODE_LINE_NBYTES) {
+    memset(out, 0, layout->step_count * (size_t)CODE_LINE_NBYTES);
+    for (size_t f = 0; f < layout->field_count; f++, lut += 16) {
         const struct code_field *field = &layout->fields[f];
-        struct cut cut = cut_of(field);
+        struct cut cut = cut_of(field->shift, (1u << field->width) - 1u);
         int8x16_t table = vld1q_s8(lut);
-        memset(out, 0, CODE_LINE_NBYTES);
-        for (size_t at = 0; at < lane; at += PIECE) {
-            uint8x16_t codes = cut_piece(cut, load_piece(row + field->offset + at, lane));
-            int8x16_t values = vqtbl1q_s8(table, codes);
-            if (lane >= PIECE) {
-                vst1q_s8(out + at, values);
-            } else {
-                vst1_s8(out, vget_low_s8(values));
-            }
+        int8_t values[CODE_LINE_NBYTES];
+        for (size_t at = 0; at < layout->lane; at += PIECE) {
+            uint8x16_t codes = cut_piece(cut, vld1q_u8(row + field->offset + at));
+            vst1q_s8(values + at, vqtbl1q_s8(table, codes));
         }
+        memcpy(out + field->values_at, values, layout->lane);
     }
 }
 

@@ -13,17 +13,22 @@ static unsigned code_at(const struct code_field *field, const uint8_t *row, size
     return (unsigned)row[field->offset + j] >> field->shift & ((1u << field->width) - 1u);
 }
 
+static int32_t sum_of_step(const struct code_step *step, const uint8_t *bytes, const int8_t *values)
+{
+    int32_t sum = 0;
+
+    for (size_t j = 0; j < CODE_LINE_NBYTES; j++)
+        sum += (int32_t)(bytes[j] >> step->shift & (step->mask & 0xff)) * values[j];
+    return sum;
+}
+
 static void sums_of_row(const struct code_layout *layout, const int8_t *values, const uint8_t *row,
                         int32_t sums[CODE_FACTORS])
 {
     memset(sums, 0, CODE_FACTORS * sizeof sums[0]);
-    for (size_t f = 0; f < layout->field_count; f++, values += CODE_LINE_NBYTES) {
-        const struct code_field *field = &layout->fields[f];
-        int32_t sum = 0;
-        for (size_t j = 0; j < layout->lane; j++)
-            sum += (int32_t)code_at(field, row, j) * values[j];
-        sums[field->group] += sum;
-    }
+    for (size_t g = 0, s = 0; g < CODE_GROUPS; g++)
+        for (; s < layout->step_end[g]; s++, values += CODE_LINE_NBYTES)
+            sums[g] += sum_of_step(&layout->steps[s], row + layout->steps[s].offset, values);
 }
 
 static float distance(const struct code_plane *plane, const struct code_query *query, size_t id)
@@ -67,10 +72,11 @@ static void sums(const struct code_layout *layout, const int8_t *values, const u
 static void expand(const struct code_layout *layout, const uint8_t *row, const int8_t *lut,
                    int8_t *out)
 {
-    for (size_t f = 0; f < layout->field_count; f++, lut += 16, out += CODE_LINE_NBYTES) {
-        memset(out, 0, CODE_LINE_NBYTES);
+    memset(out, 0, layout->step_count * (size_t)CODE_LINE_NBYTES);
+    for (size_t f = 0; f < layout->field_count; f++, lut += 16) {
+        const struct code_field *field = &layout->fields[f];
         for (size_t j = 0; j < layout->lane; j++)
-            out[j] = lut[code_at(&layout->fields[f], row, j)];
+            out[field->values_at + j] = lut[code_at(field, row, j)];
     }
 }
 

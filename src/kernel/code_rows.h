@@ -1,13 +1,14 @@
-/* code_rows.h - what the tiers of code.h share: which four rows come next, and the two loops that
- * are plain C in more than one tier. For the files of this folder only. */
+/* code_rows.h - what the tiers of code.h share: which rows come next, and the two loops that are
+ * plain C in more than one tier. For the files of this folder only. */
 #ifndef PAUA_KERNEL_CODE_ROWS_H
 #define PAUA_KERNEL_CODE_ROWS_H
 
 #include "kernel/code.h"
 
-#define CODE_FOUR 4u /* rows that are computed together */
+#define CODE_FOUR 4u /* rows that are computed together where registers are few */
+#define CODE_EIGHT 8u
 
-/* Rows are scattered over memory, and waiting for them is most of the time: those this many places
+/* Rows are scattered over memory, and waiting for them is much of the time: those this many places
  * on are prefetched, up to so many bytes of each; a longer one the CPU then follows by itself. */
 #define CODE_AHEAD 16u
 #define CODE_AHEAD_NBYTES 640u
@@ -19,9 +20,10 @@ struct code_rows {
     size_t first, n;
 };
 
-struct code_four {
-    const uint8_t *row[CODE_FOUR];
-    const float *factors[CODE_FOUR];
+/* Some of them, by address. */
+struct code_block {
+    const uint8_t *row[CODE_EIGHT];
+    const float *factors[CODE_EIGHT];
 };
 
 static inline size_t code_row_at(const struct code_rows *rows, size_t i)
@@ -37,6 +39,7 @@ CODE_FETCHES void code_prefetch(const struct code_layout *layout, const uint8_t 
 {
     for (size_t at = 0; at < layout->nbytes && at < CODE_AHEAD_NBYTES; at += CODE_LINE_NBYTES)
         __builtin_prefetch(row + at);
+    if (layout->nbytes % CODE_LINE_NBYTES != 0) __builtin_prefetch(row + layout->nbytes - 1);
 }
 
 /* Rows first .. end - 1, as far as there are so many. */
@@ -51,36 +54,42 @@ CODE_FETCHES void code_rows_prefetch(const struct code_rows *rows, size_t first,
     }
 }
 
-/* The rows i .. i + 3; past the end, the last one again. Prefetches later ones, at
- * the start the first ones too. */
-static inline struct code_four code_four_at(const struct code_rows *rows, size_t i)
+/* The rows i .. i + count - 1; past the end, the last one again. Prefetches later ones: the first
+ * CODE_AHEAD rows are the caller's to prefetch. */
+CODE_FETCHES struct code_block code_block_at(const struct code_rows *rows, size_t i, size_t count)
 {
     const struct code_plane *plane = rows->plane;
-    struct code_four four;
+    const uint32_t *ids = rows->ids == NULL ? NULL : rows->ids + i;
+    uint32_t few[CODE_EIGHT];
+    struct code_block block;
 
-    if (i == 0) code_rows_prefetch(rows, CODE_FOUR, CODE_AHEAD);
-    code_rows_prefetch(rows, i + CODE_AHEAD, i + CODE_AHEAD + CODE_FOUR);
-#pragma GCC unroll 4
-    for (size_t r = 0; r < CODE_FOUR; r++) {
-        size_t id = code_row_at(rows, i + r < rows->n ? i + r : rows->n - 1);
-        four.row[r] = plane->codes + id * plane->layout.nbytes;
-        four.factors[r] = plane->factors + id * CODE_FACTORS;
+    code_rows_prefetch(rows, i + CODE_AHEAD, i + CODE_AHEAD + count);
+    if (ids == NULL || rows->n - i < count) {
+        for (size_t r = 0; r < count; r++)
+            few[r] = (uint32_t)code_row_at(rows, i + r < rows->n ? i + r : rows->n - 1);
+        ids = few;
     }
-    return four;
+#pragma GCC unroll 8
+    for (size_t r = 0; r < count; r++) {
+        block.row[r] = plane->codes + ids[r] * (size_t)plane->layout.nbytes;
+        block.factors[r] = plane->factors + ids[r] * (size_t)CODE_FACTORS;
+    }
+    return block;
 }
 
 /* The same of rows given by their addresses; no factors. */
-static inline struct code_four code_four_of(const struct code_layout *layout,
-                                            const uint8_t *const *rows, size_t n, size_t i)
+CODE_FETCHES struct code_block code_block_of(const struct code_layout *layout,
+                                             const uint8_t *const *rows, size_t n, size_t i,
+                                             size_t count)
 {
-    struct code_four four = {.factors = {NULL}};
+    struct code_block block = {.factors = {NULL}};
 
-    for (size_t r = i + CODE_AHEAD; r < i + CODE_AHEAD + CODE_FOUR && r < n; r++)
+    for (size_t r = i + CODE_AHEAD; r < i + CODE_AHEAD + count && r < n; r++)
         code_prefetch(layout, rows[r]);
-#pragma GCC unroll 4
-    for (size_t r = 0; r < CODE_FOUR; r++)
-        four.row[r] = rows[i + r < n ? i + r : n - 1];
-    return four;
+#pragma GCC unroll 8
+    for (size_t r = 0; r < count; r++)
+        block.row[r] = rows[i + r < n ? i + r : n - 1];
+    return block;
 }
 
 /* keys_below of n rows whose distances are known. */

@@ -99,8 +99,8 @@ static void *room(size_t nbytes)
 
 static void use_make(struct use *u, const struct codes *codes)
 {
-    size_t walk = (size_t)codes->walk.layout.field_count * CODE_LINE_NBYTES;
-    size_t refine = (size_t)codes->model.refine.layout.field_count * CODE_LINE_NBYTES;
+    size_t walk = (size_t)codes->walk.layout.step_count * CODE_LINE_NBYTES;
+    size_t refine = (size_t)codes->model.refine.layout.step_count * CODE_LINE_NBYTES;
     size_t n = codes->rows;
 
     *u = (struct use){.codes = codes};

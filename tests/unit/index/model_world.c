@@ -88,9 +88,9 @@ void world_make(struct world *w, const struct shape *shape, uint32_t threads)
     assert_ok(model_train(&source, &w->model, &test_err));
     assert_true(model_scratch_init(&w->scratch, &w->model));
     encode(w);
-    w->values = aligned((size_t)w->model.walk.layout.field_count * CODE_LINE_NBYTES);
-    w->query.missed.values = aligned((size_t)w->model.walk.layout.field_count * CODE_LINE_NBYTES);
-    w->query.refine.values = aligned((size_t)w->model.refine.layout.field_count * CODE_LINE_NBYTES);
+    w->values = aligned((size_t)w->model.walk.layout.step_count * CODE_LINE_NBYTES);
+    w->query.missed.values = aligned((size_t)w->model.walk.layout.step_count * CODE_LINE_NBYTES);
+    w->query.refine.values = aligned((size_t)w->model.refine.layout.step_count * CODE_LINE_NBYTES);
     w->distances = aligned(shape->rows * sizeof(float));
     w->decoded = aligned(shape->dim * sizeof(float));
 }

@@ -49,7 +49,7 @@ static void set_encode(struct set *set)
     set->codes =
         mem_aligned(ALIGNED_NBYTES, (size_t)set->count * layout->nbytes + CODE_SLACK_NBYTES);
     set->factors = mem_aligned(ALIGNED_NBYTES, set->count * CODE_FACTORS * sizeof(float));
-    set->values = mem_aligned(ALIGNED_NBYTES, (size_t)layout->field_count * CODE_LINE_NBYTES);
+    set->values = mem_aligned(ALIGNED_NBYTES, (size_t)layout->step_count * CODE_LINE_NBYTES);
     set->plane = (struct code_plane){*layout, set->codes, set->factors};
     memset(set->codes, 0, (size_t)set->count * layout->nbytes + CODE_SLACK_NBYTES);
     for (uint32_t i = 0; i < set->count; i++) {

@@ -122,7 +122,7 @@ static void walk(const struct graph *graph)
     codes = mem_aligned(64, (size_t)ROWS * model.walk.layout.nbytes + CODE_SLACK_NBYTES);
     refine = mem_aligned(64, (size_t)ROWS * model.refine.layout.nbytes + 1);
     factors = mem_aligned(64, sizeof(float[2 * ROWS * CODE_FACTORS]));
-    code_values = mem_aligned(64, (size_t)model.walk.layout.field_count * CODE_LINE_NBYTES);
+    code_values = mem_aligned(64, (size_t)model.walk.layout.step_count * CODE_LINE_NBYTES);
     assert_true(codes != NULL && refine != NULL && factors != NULL && code_values != NULL);
     model_encode(&model, values, ROWS, &scratch, codes, factors, refine,
                  factors + (size_t)ROWS * CODE_FACTORS);

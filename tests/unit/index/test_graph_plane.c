@@ -71,7 +71,7 @@ static struct world world_make(uint32_t dim, paua_metric metric)
     model_scratch_free(&scratch);
     w.walk = (struct code_plane){*layout, w.codes, w.factors};
     w.lut = mem_aligned(ALIGNED_NBYTES, (size_t)layout->field_count * 16);
-    w.values = mem_aligned(ALIGNED_NBYTES, (size_t)layout->field_count * CODE_LINE_NBYTES);
+    w.values = mem_aligned(ALIGNED_NBYTES, (size_t)layout->step_count * CODE_LINE_NBYTES);
     return w;
 }
 
@@ -100,7 +100,7 @@ static void expect_alike(struct world *w, const struct graph_plane *wide)
 {
     struct prune_lut lut;
     uint64_t seed = 32;
-    int8_t *values = mem_aligned(ALIGNED_NBYTES, wide->plane.layout.field_count * CODE_LINE_NBYTES);
+    int8_t *values = mem_aligned(ALIGNED_NBYTES, wide->plane.layout.step_count * CODE_LINE_NBYTES);
 
     model_prune_lut(&w->model, &lut, w->lut);
     for (uint32_t i = 0; i < PAIRS; i++) {
@@ -133,7 +133,7 @@ static void bytes_are_as_far_apart_as_walk_codes(void **state)
 
         assert_true(graph_plane_init(&wide, &w.model, &w.walk, ROWS, 1));
         assert_true(graph_plane_init(&again, &w.model, &w.walk, ROWS, 3));
-        assert_true(wide.plane.layout.field_count > 0);
+        assert_true(wide.plane.layout.step_count > 0);
         assert_memory_equal(wide.plane.codes, again.plane.codes,
                             (size_t)ROWS * wide.plane.layout.nbytes);
         assert_memory_equal(wide.plane.factors, again.plane.factors,
@@ -152,7 +152,7 @@ static void long_rows_keep_their_walk_codes(void **state)
 
     (void)state;
     assert_true(graph_plane_init(&wide, &w.model, &w.walk, ROWS, 1));
-    assert_int_equal(wide.plane.layout.field_count, 0);
+    assert_int_equal(wide.plane.layout.step_count, 0);
     graph_plane_free(&wide);
     world_free(&w);
 }

@@ -21,6 +21,11 @@
         if (memcmp(a, b, nbytes) != 0) fail_msg("%s:%d: bytes differ", __FILE__, __LINE__);        \
     } while (0)
 
+#define assert_int_equal(a, b)                                                                     \
+    do {                                                                                           \
+        if ((a) != (b)) fail_msg("%s:%d: %s is not %s", __FILE__, __LINE__, #a, #b);               \
+    } while (0)
+
 struct CMUnitTest {
     const char *name;
     void (*test)(void **state);

@@ -18,7 +18,7 @@
 
 #define LINES_MAX 4u
 #define FIELDS_MAX (LINES_MAX * 8u)
-#define ROWS 40u /* a multiple of 8, so that rows of any lane begin and end at 64 bytes */
+#define ROWS 40u
 #define N_MAX 37u
 #define IDS_MAX 4096u /* of the bitmap */
 
@@ -30,7 +30,7 @@ static const uint8_t cuts[][9] = {
     {1, 4, 2, 1}, {1, 1, 1, 1, 4}, {1, 1, 1, 1, 1, 1, 1, 1},
     {4},          {2, 2},          {1},
 };
-static const uint32_t lanes[] = {8, 16, 32, 64};
+static const uint32_t lanes[] = {1, 5, 8, 10, 16, 25, 32, 48, 63, 64};
 
 enum fill { RANDOM, HIGHEST, LOWEST, MIXED, FILLS };
 
@@ -38,6 +38,7 @@ enum fill { RANDOM, HIGHEST, LOWEST, MIXED, FILLS };
 static char *codes_end, *factors_end, *values_end, *ids_end, *out_end, *pointers_end;
 
 static struct code_field fields[FIELDS_MAX];
+static struct code_step steps[FIELDS_MAX];
 static struct code_plane plane;
 static struct code_query query;
 
@@ -59,6 +60,7 @@ static struct code_layout make_layout(uint32_t lane, uint32_t lines, size_t cut,
                                       bool narrow, uint32_t *seed)
 {
     const uint32_t n_cuts = sizeof cuts / sizeof cuts[0];
+    struct code_layout layout;
     uint32_t count = 0;
 
     for (uint32_t line = 0; line < lines; line++) {
@@ -71,7 +73,35 @@ static struct code_layout make_layout(uint32_t lane, uint32_t lines, size_t cut,
                                                   .group = (uint8_t)random_below(seed, groups)};
     }
     qsort(fields, count, sizeof fields[0], by_group);
-    return (struct code_layout){lane, lines * lane, count, fields};
+    layout = (struct code_layout){.lane = lane, .nbytes = lines * lane, .field_count = count};
+    code_layout_join(&layout, fields, steps);
+    return layout;
+}
+
+/* Five lines of 10 bytes in two halves: one step each, and one more for what ends after 64. */
+static void fields_of_one_kind_are_one_step(void **state)
+{
+    uint32_t seed = 0;
+    struct code_layout layout = make_layout(10, 4, 1, 1, false, &seed);
+
+    (void)state;
+    for (uint32_t f = 0; f < 16; f++)
+        fields[f] =
+            (struct code_field){.offset = f / 2 * 10, .shift = (uint8_t)(f % 2 * 4), .width = 4};
+    layout.field_count = 10;
+    code_layout_join(&layout, fields, steps);
+    assert_int_equal(layout.step_count, 2);
+    assert_int_equal(layout.step_end[0], 2);
+    assert_int_equal(layout.step_end[2], 2);
+    assert_int_equal(steps[0].shift, 0); /* before what is shifted */
+    assert_int_equal(steps[1].shift, 4);
+    assert_int_equal(steps[1].mask, 0x0f0f0f0f);
+    assert_int_equal(fields[3].values_at, 64 + 10);
+    layout.field_count = 16;
+    code_layout_join(&layout, fields, steps);
+    assert_int_equal(layout.step_count, 4);
+    assert_int_equal(steps[1].offset, 60);
+    assert_int_equal(fields[14].values_at, 64 + 10);
 }
 
 static uint8_t some_byte(enum fill fill, uint32_t *seed)
@@ -89,12 +119,12 @@ static int8_t some_value(enum fill fill, uint32_t *seed)
 
 static int8_t *make_values(const struct code_layout *layout, enum fill fill, uint32_t *seed)
 {
-    int8_t *values = (int8_t *)values_end - layout->field_count * (size_t)CODE_LINE_NBYTES;
+    int8_t *values = (int8_t *)values_end - layout->step_count * (size_t)CODE_LINE_NBYTES;
 
-    memset(values, 0, layout->field_count * (size_t)CODE_LINE_NBYTES);
+    memset(values, 0, layout->step_count * (size_t)CODE_LINE_NBYTES);
     for (size_t f = 0; f < layout->field_count; f++)
         for (size_t j = 0; j < layout->lane; j++)
-            values[f * CODE_LINE_NBYTES + j] = some_value(fill, seed);
+            values[layout->fields[f].values_at + j] = some_value(fill, seed);
     return values;
 }
 
@@ -127,7 +157,7 @@ static void naive_sums(const uint8_t *row, int32_t sums[CODE_FACTORS])
         for (size_t j = 0; j < layout->lane; j++) {
             int line = row[layout->fields[f].offset + j];
             int code = line >> layout->fields[f].shift & ((1 << layout->fields[f].width) - 1);
-            sums[layout->fields[f].group] += code * query.values[f * CODE_LINE_NBYTES + j];
+            sums[layout->fields[f].group] += code * query.values[layout->fields[f].values_at + j];
         }
 }
 
@@ -267,15 +297,17 @@ static void sums_of_the_longest_rows_do_not_overflow(void **state)
 {
     enum { FIELDS = 1025, LONG_ROWS = 5 };
     static struct code_field longest[FIELDS];
+    static struct code_step long_steps[FIELDS];
     static uint8_t codes[LONG_ROWS * FIELDS * 64 + CODE_SLACK_NBYTES];
     static int8_t values[FIELDS * 64] __attribute__((aligned(64)));
     static const int8_t extremes[] = {127, -128};
-    const struct code_layout layout = {64, FIELDS * 64, FIELDS, longest};
+    struct code_layout layout = {.lane = 64, .nbytes = FIELDS * 64, .field_count = FIELDS};
     const uint8_t *rows[LONG_ROWS];
 
     (void)state;
     for (size_t f = 0; f < FIELDS; f++)
         longest[f] = (struct code_field){.offset = (uint32_t)f * 64, .width = 8, .group = 2};
+    code_layout_join(&layout, longest, long_steps);
     for (size_t i = 0; i < LONG_ROWS; i++)
         rows[i] = codes + i * layout.nbytes;
     memset(codes, 255, sizeof codes);
@@ -294,22 +326,21 @@ static void sums_of_the_longest_rows_do_not_overflow(void **state)
 static void require_expanded(const struct code_kernels *k, const uint8_t *row, const int8_t *lut)
 {
     const struct code_layout *layout = &plane.layout;
-    int8_t *out = (int8_t *)out_end - layout->field_count * (size_t)CODE_LINE_NBYTES;
+    const size_t nbytes = layout->step_count * (size_t)CODE_LINE_NBYTES;
+    int8_t *out = (int8_t *)out_end - nbytes, wanted[FIELDS_MAX * CODE_LINE_NBYTES] = {0};
 
-    memset(out, 0x55, layout->field_count * (size_t)CODE_LINE_NBYTES);
+    memset(out, 0x55, nbytes);
     k->expand(layout, row, lut, out);
     for (size_t f = 0; f < layout->field_count; f++)
-        for (size_t j = 0; j < CODE_LINE_NBYTES; j++) {
+        for (size_t j = 0; j < layout->lane; j++) {
             const struct code_field *field = &layout->fields[f];
-            int8_t wanted = 0;
-            if (j < layout->lane)
-                wanted = lut[f * 16 + (size_t)(row[field->offset + j] >> field->shift &
-                                               ((1 << field->width) - 1))];
-            require(out[f * CODE_LINE_NBYTES + j] == wanted, k, f);
+            int code = row[field->offset + j] >> field->shift & ((1 << field->width) - 1);
+            wanted[field->values_at + j] = lut[f * 16 + (size_t)code];
         }
+    require(memcmp(out, wanted, nbytes) == 0, k, nbytes);
 }
 
-static void expanded_codes_are_the_table_s_values_and_zero_beyond_the_lane(void **state)
+static void expanded_codes_are_the_table_s_values_and_zero_elsewhere(void **state)
 {
     uint32_t seed = 5;
 
@@ -422,11 +453,12 @@ static void code_kernels_follow_the_tier_that_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_one_kind_are_one_step),
         cmocka_unit_test(distances_have_the_same_bits_in_every_tier),
         cmocka_unit_test(keys_are_those_of_the_rows_below_the_bound_in_order),
         cmocka_unit_test(sums_are_exact),
         cmocka_unit_test(sums_of_the_longest_rows_do_not_overflow),
-        cmocka_unit_test(expanded_codes_are_the_table_s_values_and_zero_beyond_the_lane),
+        cmocka_unit_test(expanded_codes_are_the_table_s_values_and_zero_elsewhere),
         cmocka_unit_test(unvisited_members_are_copied_once_and_marked),
         cmocka_unit_test(keys_sort_as_distances_and_then_ids_do),
         cmocka_unit_test(code_kernels_follow_the_tier_that_runs),
