@@ -2,7 +2,8 @@
  *
  * heap[0] is the candidate that would leave first, so most of a scan is one comparison with its
  * distance. Children of i are 2i + 1 and 2i + 2. Sorting empties the heap from the top into its own
- * array, which needs no memory. One thread at a time. */
+ * array, which needs no memory. The first k, offered farthest first, stay where they are put and
+ * are only turned round: who has them sorted offers them so. One thread at a time. */
 #include "base/topk.h"
 
 #include <assert.h>
@@ -74,8 +75,29 @@ bool topk_offer(struct topk *t, struct candidate c)
     return true;
 }
 
+static bool is_falling(const struct topk *t)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (!comes_before(t, &t->heap[i], &t->heap[i - 1])) return false;
+    return true;
+}
+
+static void reverse(struct topk *t)
+{
+    for (size_t i = 0, j = t->count; i + 1 < j; i++) {
+        struct candidate swap = t->heap[i];
+
+        t->heap[i] = t->heap[--j];
+        t->heap[j] = swap;
+    }
+}
+
 void topk_sort(struct topk *t)
 {
+    if (is_falling(t)) {
+        reverse(t);
+        return;
+    }
     for (size_t left = t->count; left > 1; left--) {
         struct candidate last = t->heap[left - 1];
 

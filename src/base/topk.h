@@ -36,7 +36,8 @@ double topk_bound(const struct topk *t);
 /* Offers a candidate. Returns false when out of memory. */
 bool topk_offer(struct topk *t, struct candidate c);
 
-/* Sorts what was kept, nearest first; the heap order is gone afterwards. */
+/* Sorts what was kept, nearest first; the heap order is gone afterwards. Cost: k log2 k
+ * comparisons, or k where no more than k were offered, farthest first. */
 void topk_sort(struct topk *t);
 
 void topk_free(struct topk *t);

@@ -287,7 +287,7 @@ static void search_segment(struct worker *w, size_t q, uint32_t source)
         fail(w, status);
         return;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count; i-- > 0;) /* farthest first: an empty heap stays sorted (topk.h) */
         offer(w, q, hits[i].distance, source, hits[i].row);
     if (w->tie.status != PAUA_OK) fail(w, w->tie.status);
 }

@@ -10,6 +10,7 @@
  * Dead rows are bridges: the walk goes through them, with a longer list of candidates. */
 #include "db/search_codes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,12 +18,14 @@
 #include "base/memory.h"
 #include "db/vectors.h"
 #include "index/copies.h"
+#include "index/graph_walk.h"
 
-#define SCAN_ROWS 256u   /* ids that one call of a kernel takes */
-#define REFINE_ROWS 64u  /* rows refined at once */
-#define RESCORE_ROWS 16u /* originals read at once: they stay in the first cache */
-#define EF_DEAD_MAX 4u   /* at most so many times longer lists because of dead rows */
-#define RESCORE_EXTRA 8u /* originals compared first: k and so many more */
+#define SCAN_ROWS 256u    /* ids that one call of a kernel takes */
+#define REFINE_ROWS 64u   /* rows refined at once */
+#define REFINE_AHEAD 256u /* rows whose refine codes are fetched ahead */
+#define RESCORE_ROWS 16u  /* originals read at once: they stay in the first cache */
+#define EF_DEAD_MAX 4u    /* at most so many times longer lists because of dead rows */
+#define RESCORE_EXTRA 8u  /* originals compared first: k and so many more */
 #define RESCORE_SIGMAS 3.0
 #define ALIGNMENT 64u
 
@@ -296,10 +299,28 @@ static paua_status block_gather(const struct codes *codes, struct code_scratch *
             codes_refine_row(codes, (uint32_t)row, s->rows + i * nbytes, &block->refine[i], err);
         if (status != PAUA_OK) return status;
         block->refine_factors[i] = codes->refine_factors + row * CODE_FACTORS;
-        __builtin_prefetch(block->refine[i]);
+        __builtin_prefetch(block->walk_factors[i]);
         __builtin_prefetch(block->refine_factors[i]);
     }
     return status;
+}
+
+/* Fetches what the refine plane holds of the candidates first .. end - 1 of count into the second
+ * cache. Inlined by force: gcc drops calls of a function that only prefetches. */
+static inline __attribute__((always_inline)) void refine_fetch(const struct codes *codes,
+                                                               const uint64_t *keys, size_t first,
+                                                               size_t end, size_t count)
+{
+    size_t nbytes = codes->model.refine.layout.nbytes;
+
+    if (codes->refine == NULL) return;
+    for (size_t i = first; i < end && i < count; i++) {
+        size_t row = code_key_id(keys[i]);
+
+        __builtin_prefetch(codes->refine_factors + row * CODE_FACTORS, 0, 2);
+        for (size_t at = 0; at < nbytes; at += CODE_LINE_NBYTES)
+            __builtin_prefetch(codes->refine + row * nbytes + at, 0, 2);
+    }
 }
 
 /* Exchanges the walk plane's distances in the keys for better ones. */
@@ -315,11 +336,14 @@ static paua_status refine(const struct code_search *search, struct code_scratch 
     const struct refine_rows rows = {block.walk, block.walk_factors, plane ? block.refine : NULL,
                                      plane ? block.refine_factors : NULL};
 
+    refine_fetch(codes, s->keys, 0, REFINE_AHEAD, count); /* while the query is multiplied */
     model_query_refine(&codes->model, &s->model, &query);
     for (size_t done = 0, n; done < count; done += n) {
+        size_t later = done + REFINE_AHEAD;
         paua_status status;
 
         n = count - done < REFINE_ROWS ? count - done : REFINE_ROWS;
+        refine_fetch(codes, s->keys, later, later + n, count);
         status = block_gather(codes, s, done, n, &block, err);
         if (status != PAUA_OK) return status;
         model_refine(&codes->model, &query, &rows, n, block.distances);
@@ -455,10 +479,13 @@ paua_status search_codes(const struct code_search *search, struct code_scratch *
                                       sizeof scratch->hits[0]) != 0)
         status = error_set_nomem(err);
     if (status != PAUA_OK) return status;
-    if (search->rescore)
+    if (search->rescore) {
         status = rescore(search, scratch, &n, err);
-    else if (n > search->k)
-        n = keys_best(scratch->keys, n, search->k);
+    } else {
+        if (n > search->k) n = keys_best(scratch->keys, n, search->k);
+        assert(2 * n <= scratch->keys_capacity);
+        walk_sort(scratch->keys, n, scratch->keys + n);
+    }
     for (size_t i = 0; i < n && status == PAUA_OK; i++) {
         scratch->hits[i].row = code_key_id(scratch->keys[i]);
         if (!search->rescore)

@@ -49,8 +49,9 @@ struct code_scratch {
 };
 void code_scratch_free(struct code_scratch *scratch);
 
-/* The best candidates, in no order: at least min(k, live and allowed rows) of them. *hits lies in
- * the scratch. Allocates only when the scratch is too small; no lock; no system call but pread. */
+/* The best candidates, nearest first, but in no order with `rescore`: at least min(k, live and
+ * allowed rows) of them. *hits lies in the scratch. Allocates only when the scratch is too small;
+ * no lock; no system call but pread. */
 paua_status search_codes(const struct code_search *search, struct code_scratch *scratch,
                          const struct code_hit **hits, size_t *count, paua_error *err);
 

@@ -41,6 +41,22 @@ static inline int32_t nearest(float value)
     return (int32_t)(sum.u - zero.u);
 }
 
+/* The greatest magnitude; as integers, since floats are compared one after the other. What is no
+ * number is greatest. */
+static float greatest(const float *x, uint32_t n)
+{
+    union {
+        float f;
+        int32_t i;
+    } value, most = {.f = 0};
+
+    for (uint32_t j = 0; j < n; j++) {
+        value.f = fabsf(x[j]);
+        most.i = value.i > most.i ? value.i : most.i;
+    }
+    return most.f;
+}
+
 static void twice_halves(const struct code_layout *layout, const int8_t *values, int32_t *sums)
 {
     const uint8_t *row = ones;
@@ -88,12 +104,9 @@ static void units_init(struct units *units, const struct plane_model *plane, con
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const float *from = z + (size_t)layout->fields[f].segment * layout->lane;
         uint32_t g = layout->fields[f].group;
-        float greatest = 0;
+        float here = greatest(from, layout->lane) * (plane->sigma[f] / units->sigma[g]);
 
-        for (uint32_t j = 0; j < layout->lane; j++)
-            greatest = fabsf(from[j]) > greatest ? fabsf(from[j]) : greatest;
-        greatest *= plane->sigma[f] / units->sigma[g];
-        most[g] = greatest > most[g] ? greatest : most[g];
+        most[g] = here > most[g] ? here : most[g];
     }
     for (uint32_t g = 0; g < CODE_GROUPS; g++)
         units->step[g] = most[g] >= FLT_MIN * steps ? most[g] / steps : 0; /* too small to tell */
@@ -136,11 +149,8 @@ void plane_query(const struct plane_model *plane, const float *z, int8_t *values
 /* input as integers, for multiply(). */
 static void narrow_input(const struct model *model, struct model_scratch *scratch)
 {
-    float most = 0, in;
+    float most = greatest(scratch->input, model->dim), in = (float)CODE_VECTOR_MAX / most;
 
-    for (uint32_t j = 0; j < model->dim; j++)
-        most = fabsf(scratch->input[j]) > most ? fabsf(scratch->input[j]) : most;
-    in = (float)CODE_VECTOR_MAX / most;
     if (!isfinite(in)) in = 0;
     scratch->input_unit = most / (float)CODE_VECTOR_MAX;
     for (uint32_t j = 0; j < model->dim; j++)

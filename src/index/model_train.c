@@ -100,7 +100,7 @@ paua_status model_train(const struct model_source *source, struct model *model, 
     struct sample sample = {.source = source, .model = model};
     paua_status status = begin(source, model, err);
 
-    sample.stride = model->stride;
+    sample.stride = (model->segments * model->lane + 63) / 64 * 64;
     if (status == PAUA_OK) status = sample_read(&sample, err);
     if (status == PAUA_OK && model->trained) status = axes_train(&sample, err);
     if (status == PAUA_OK) status = sample_rotate(&sample, err);

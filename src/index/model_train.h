@@ -14,7 +14,7 @@ struct sample {
     struct model *model; /* dim, metric, lane, segments, stride, trained and seed are set */
     uint32_t count;      /* rows of the sample; `queries` held-out rows come after them */
     uint32_t queries;
-    uint32_t stride;     /* floats from row to row */
+    uint32_t stride;     /* floats from row to row: segments x lane, in whole lines */
     uint32_t *positions; /* of the rows in the source */
     float *rows;         /* centred, divided by scale, and rotated once there is a matrix */
     float *aux;          /* of rows and queries, in units of scale^2 */

@@ -283,7 +283,10 @@ AVX512 static void matvec_s8(const int8_t *m, const int16_t *x, size_t rows, siz
         for (size_t r = 0; r < FOUR; r++)
             row[r] = m + (i + r < rows ? i + r : rows - 1) * stride;
         for (size_t j = 0; j < stride; j += 32) {
+            const int8_t *later = m + (i + 2 * FOUR) * stride + FOUR * j; /* after the next four */
             __m512i values = _mm512_loadu_si512(x + j);
+            __builtin_prefetch(later);
+            __builtin_prefetch(later + CODE_LINE_NBYTES);
 #pragma GCC unroll 4
             for (size_t r = 0; r < FOUR; r++)
                 parts[r] = _mm512_dpwssd_epi32(parts[r], load_wide_s8(row[r] + j), values);

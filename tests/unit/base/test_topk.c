@@ -86,6 +86,31 @@ static void the_k_first_are_those_that_sorting_gives(void **state)
     assert_null(t.heap);
 }
 
+/* Pairs of equal distances; two offers change places, or none. */
+static void offers_in_falling_order_are_sorted_and_so_are_almost_falling_ones(void **state)
+{
+    struct topk t = {0};
+    size_t calls = 0;
+
+    (void)state;
+    for (uint32_t n = 1; n <= 24; n++)
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = a; b < n; b++) {
+                topk_begin(&t, n, by_row_falling, &calls);
+                for (uint32_t i = 0; i < n; i++) {
+                    uint32_t row = i == a ? b : i == b ? a : i;
+
+                    assert_true(topk_offer(
+                        &t, (struct candidate){.distance = -(double)(row / 2), .row = row}));
+                }
+                topk_sort(&t);
+                assert_int_equal(t.count, n);
+                for (uint32_t i = 0; i < n; i++)
+                    assert_int_equal(t.heap[i].row, n - 1 - i);
+            }
+    topk_free(&t);
+}
+
 static void keys_are_compared_for_equal_distances_only(void **state)
 {
     struct topk t = {0};
@@ -155,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_k_first_are_those_that_sorting_gives),
+        cmocka_unit_test(offers_in_falling_order_are_sorted_and_so_are_almost_falling_ones),
         cmocka_unit_test(keys_are_compared_for_equal_distances_only),
         cmocka_unit_test(infinite_distances_and_both_zeros_are_ordered),
         cmocka_unit_test(a_large_k_costs_no_memory_before_candidates_come),
