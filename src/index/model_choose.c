@@ -2,8 +2,8 @@
  *
  * Sizes are tried from small to large: the sample is encoded, and held-out rows ask for their k
  * nearest. The first walk plane whose pool of 2k holds nearly all of them is taken. Where that
- * leaves less than half of the bytes to the refine plane, the size that ends in the best recall
- * after refining is taken instead. Queries are floats here: their rounding hurts all sizes alike.
+ * leaves less than half of the bytes to the refine plane, and no originals are compared in the end,
+ * the size that ends in the best recall after refining is taken instead. Queries are floats here: their rounding hurts all sizes alike.
  *
  * True distances come from the rotated sample itself: a turn keeps inner products. Ties count as
  * found, so copies of a row do no harm. */
@@ -389,13 +389,21 @@ static paua_status best_after_refining(struct choice *c, const uint32_t *nbytes,
     return PAUA_OK;
 }
 
+/* What the walk finds is compared with originals in the end. */
+static bool has_originals(const struct choice *c)
+{
+    paua_precision precision = c->sample->source->precision;
+
+    return precision == PAUA_FP32 || precision == PAUA_FP16;
+}
+
 static paua_status choose(struct choice *c, paua_error *err)
 {
     uint32_t nbytes[TRIALS_MAX], n = sizes(c, nbytes), chosen = 0;
     double coverage[TRIALS_MAX];
     paua_status status = first_that_covers(c, nbytes, n, coverage, &chosen, err);
 
-    if (status == PAUA_OK && 2 * nbytes[chosen] > c->budget && chosen > 0) {
+    if (status == PAUA_OK && !has_originals(c) && 2 * nbytes[chosen] > c->budget && chosen > 0) {
         status = best_after_refining(c, nbytes, coverage, &chosen, err);
         if (status == PAUA_OK) status = try_walk(c, nbytes[chosen], err);
     }
