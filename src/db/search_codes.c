@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "db/vectors.h"
 #include "index/copies.h"
-#include "index/graph_walk.h"
+#include "kernel/keys.h"
 
 #define SCAN_ROWS 256u    /* ids that one call of a kernel takes */
 #define REFINE_ROWS 64u   /* rows refined at once */
@@ -484,7 +484,7 @@ paua_status search_codes(const struct code_search *search, struct code_scratch *
     } else {
         if (n > search->k) n = keys_best(scratch->keys, n, search->k);
         assert(2 * n <= scratch->keys_capacity);
-        walk_sort(scratch->keys, n, scratch->keys + n);
+        keys_kernels_best()->sort(scratch->keys, n, scratch->keys + n);
     }
     for (size_t i = 0; i < n && status == PAUA_OK; i++) {
         scratch->hits[i].row = code_key_id(scratch->keys[i]);

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "index/graph_plane.h"
 #include "index/graph_walk.h"
+#include "kernel/keys.h"
 
 #define HIDDEN 1u /* bit of a tag: by a chosen row, with alpha 1 */
 
@@ -64,7 +65,7 @@ void prune_measure(const struct pruner *p, uint32_t owner, size_t n, struct prun
     p->kernels->distances(p->plane, &query, s->ids, 0, n, s->distances);
     for (size_t i = 0; i < n; i++)
         s->keys[i] = code_key(s->distances[i], s->ids[i]);
-    walk_sort(s->keys, n, s->spare);
+    keys_kernels_best()->sort(s->keys, n, s->spare);
 }
 
 static inline void move(struct prune_scratch *s, size_t to, size_t from)

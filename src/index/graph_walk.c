@@ -3,8 +3,9 @@
  * Pool      ef keys (code_key) in rising order; bit 0 says that a row's list has been read. A hop
  *           joins the lists of the WALK_BEAM nearest unread rows, picks the unvisited of them in
  *           one kernel call, compares these in another that returns only those nearer than the
- *           pool's last, sorts them, and merges them from the back. The walk goes on from the
- *           lowest position that changed, and ends when every row of the pool has been read.
+ *           pool's last, sorts them, drops what does not fit, and merges the rest (keys.h). The
+ *           walk goes on from the lowest position that changed, and ends when every row of the pool
+ *           has been read.
  * Visited   a bitmap of n bits, cleared for each walk: it stays in the first cache level up to
  *           some 200,000 rows, which bytes or generation marks do not.
  * Waiting   much of a walk waits for memory. Lists that will most likely be read next are fetched
@@ -15,8 +16,6 @@
  * Limits    ids must be below rows; whatever else is wrong with a graph, nothing outside is read.
  *           A pool that is not full takes every row that can be reached.
  * Threads   a scratch is one thread's; all else is only read.
- * Sorting   half of all hops find one or two rows, the first ones up to 190: sorting and merging
- *           of many have no branch that depends on keys.
  * Cost      about 4,750 compared rows and 70 hops at ef 200, 100,000 rows, degree 64: some 100
  *           microseconds, more than half of it comparing codes.
  * Rejected  a heap (pools are small: merging is one pass over 1.6 KB), stopping early (the same
@@ -31,9 +30,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernel/keys.h"
 
-#define SORT_FEW 4u
-#define MERGE_FEW 16u
 #define FETCH_LINES_MAX 8u /* of a list; a longer one the processor then follows by itself */
 #define FETCH_BEFORE 6u    /* lists fetched while codes are compared */
 #define FEW_ALLOWED 8u     /* a hop with fewer unvisited rows looks through bridges */
@@ -54,7 +52,7 @@ bool walk_reserve_lists(struct walk_scratch *s, uint32_t rows, uint32_t stride, 
         s->visited_words = words;
     }
     if (s->pool_capacity < ef) {
-        uint64_t *pool = mem_realloc(s->pool, ef * sizeof *pool);
+        uint64_t *pool = mem_realloc(s->pool, (ef + KEYS_SLACK) * sizeof *pool);
 
         if (pool == NULL) return false;
         s->pool = pool;
@@ -88,125 +86,47 @@ void walk_free(struct walk_scratch *scratch)
     *scratch = (struct walk_scratch){0};
 }
 
-/* ---- sorting ---- */
-
-static inline void order(uint64_t *keys, size_t i, size_t j)
-{
-    uint64_t a = keys[i], b = keys[j];
-
-    keys[i] = a < b ? a : b;
-    keys[j] = a < b ? b : a;
-}
-
-/* n <= SORT_FEW. */
-static inline void sort_few(uint64_t *keys, size_t n)
-{
-    switch (n) {
-    case 4:
-        order(keys, 0, 1);
-        order(keys, 2, 3);
-        order(keys, 0, 2);
-        order(keys, 1, 3);
-        order(keys, 1, 2);
-        break;
-    case 3:
-        order(keys, 0, 1);
-        order(keys, 1, 2);
-        order(keys, 0, 1);
-        break;
-    case 2:
-        order(keys, 0, 1);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Merges two runs whose lengths differ by 1 at most, from both ends at once: so neither end comes
- * to the end of a run, and no branch depends on keys. */
-static inline void merge_halves(const uint64_t *from, size_t middle, size_t n, uint64_t *to)
-{
-    const uint64_t *low = from, *high = from + middle;
-    const uint64_t *low_last = high - 1, *high_last = from + n - 1;
-    uint64_t *last = to + n - 1;
-
-    for (size_t i = n / 2; i > 0; i--) {
-        uint64_t a = *low, b = *high;
-        bool second = b < a;
-
-        *to++ = second ? b : a;
-        high += second;
-        low += !second;
-        a = *low_last;
-        b = *high_last;
-        second = b < a;
-        *last-- = second ? a : b;
-        low_last -= second;
-        high_last -= !second;
-    }
-    if (n % 2 != 0) *to = low <= low_last ? *low : *high;
-}
-
-void walk_sort(uint64_t *keys, size_t n, uint64_t *spare)
-{
-    uint64_t *from = keys, *to = spare;
-    uint32_t level = 0; /* 2^level pieces, as equal as can be */
-
-    while (((n - 1) >> level) >= SORT_FEW && n > 0)
-        level++;
-    for (size_t i = 0; i < (size_t)1 << level; i++)
-        sort_few(keys + (i * n >> level), ((i + 1) * n >> level) - (i * n >> level));
-    for (; level > 0; level--) {
-        uint64_t *swap = from;
-
-        for (size_t i = 0; i < (size_t)1 << level; i += 2) {
-            size_t first = i * n >> level, middle = (i + 1) * n >> level;
-
-            merge_halves(from + first, middle - first, ((i + 2) * n >> level) - first, to + first);
-        }
-        from = to;
-        to = swap;
-    }
-    if (from != keys) memcpy(keys, from, n * sizeof *keys);
-}
-
 /* ---- the pool ---- */
 
 static inline void trail_push(struct walk_trail *trail, uint64_t key)
 {
-    if (trail != NULL && (key & 1) != 0) trail->keys[trail->count++ & trail->mask] = key;
+    if ((key & 1) != 0) trail->keys[trail->count++ & trail->mask] = key;
+}
+
+/* How many of n sorted keys are among the best ef of these and the pool, which make up more. */
+static size_t found_kept(const uint64_t *pool, size_t count, size_t ef, const uint64_t *found,
+                         size_t n)
+{
+    size_t low = ef > count ? ef - count : 0, high = n < ef ? n : ef;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (found[middle] <= pool[ef - middle - 1])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Merges sorted keys into the pool of *count, which keeps its best ef; returns the lowest position
  * that changed. */
-static size_t pool_merge(uint64_t *pool, size_t *count, size_t ef, const uint64_t *found, size_t n,
+static size_t pool_merge(struct walk_scratch *s, size_t *count, size_t ef, size_t n,
                          struct walk_trail *trail)
 {
-    size_t i = *count, j = n, at = i + n;
+    size_t kept = *count;
 
-    for (; at > ef; at--) {
-        if (j > 0 && (i == 0 || found[j - 1] > pool[i - 1]))
-            j--;
-        else
-            trail_push(trail, pool[--i]);
+    if (kept + n > ef) {
+        n = found_kept(s->pool, kept, ef, s->found, n);
+        if (trail != NULL)
+            for (; kept > ef - n; kept--)
+                trail_push(trail, s->pool[kept - 1]);
+        kept = ef - n;
     }
-    *count = at;
-    if (n > MERGE_FEW) /* then branches would be mispredicted */
-        while (i > 0 && j > 0) {
-            uint64_t a = pool[i - 1], b = found[j - 1];
-            bool first = a > b;
-
-            pool[--at] = first ? a : b;
-            i -= first;
-            j -= !first;
-        }
-    while (j > 0) {
-        if (i > 0 && pool[i - 1] > found[j - 1])
-            pool[--at] = pool[--i];
-        else
-            pool[--at] = found[--j];
-    }
-    return at;
+    *count = kept + n;
+    if (n == 0) return kept;
+    return keys_kernels_best()->merge(s->pool, kept, s->found, n);
 }
 
 /* Inlined by force: gcc takes a function that only prefetches for one without effect, and drops
@@ -284,8 +204,8 @@ static size_t seeds_take(const struct walk_lists *lists, const struct code_plane
     n = code_kernels_best()->keys_below(plane, query, s->ids + s->ids_capacity, fresh, INFINITY,
                                         s->found);
     s->compared += fresh;
-    walk_sort(s->found, n, s->found + s->ids_capacity);
-    pool_merge(s->pool, &count, ef, s->found, n, NULL);
+    keys_kernels_best()->sort(s->found, n, s->found + s->ids_capacity);
+    pool_merge(s, &count, ef, n, NULL);
     return count;
 }
 
@@ -363,10 +283,9 @@ size_t walk_lists_search(const struct walk_lists *lists, const struct code_plane
         s->compared += fresh;
         if (n == 0) continue;
         fetch_lists(lists, found, 0, n, FETCH_FOUND);
-        walk_sort(found, n, found + s->ids_capacity);
-        changed = pool_merge(pool, &count, ef, found, n, trail);
+        keys_kernels_best()->sort(found, n, found + s->ids_capacity);
+        changed = pool_merge(s, &count, ef, n, trail);
         if (changed < at) at = changed;
-        fetch_lists(lists, pool, at, count, WALK_BEAM);
     }
 }
 

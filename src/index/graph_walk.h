@@ -35,9 +35,6 @@ size_t walk_lists_search(const struct walk_lists *lists, const struct code_plane
                          const struct code_query *query, uint32_t ef, struct walk_trail *trail,
                          struct walk_scratch *scratch);
 
-/* Sorts keys upward; spare has room for n. */
-void walk_sort(uint64_t *keys, size_t n, uint64_t *spare);
-
 static inline size_t walk_lines(size_t ids) { return (ids + WALK_LINE - 1) & ~(WALK_LINE - 1u); }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "index/graph_walk.h"
+#include "kernel/keys.h"
 
 #define DIM 24u
 #define ROWS_MAX 5000u
@@ -285,7 +286,7 @@ static double recall(struct set *set, const struct graph *graph, uint32_t ef, ui
         kernels->distances(&set->plane, &query, NULL, 0, set->count, distances);
         for (uint32_t j = 0; j < set->count; j++)
             keys[j] = code_key(distances[j], j);
-        walk_sort(keys, set->count, spare);
+        keys_kernels_best()->sort(keys, set->count, spare);
         n = graph_walk(graph, &set->plane, &query, ef, &scratch);
         assert_int_equal(n, ef);
         for (uint32_t j = 0, at = 0; j < k; j++) {
@@ -341,26 +342,6 @@ static void a_walk_with_a_pool_of_one_ends_at_a_near_row(void **state)
     walk_free(&scratch);
     mem_free(neighbours);
     set_free(&set);
-}
-
-static void keys_of_any_number_are_sorted(void **state)
-{
-    uint64_t keys[300], spare[300], seed = 5, sum, after;
-
-    (void)state;
-    for (size_t n = 0; n <= 300; n++) {
-        sum = after = 0;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = test_random(&seed) >> (n % 3 == 0 ? 60 : 0);
-            sum += keys[i];
-        }
-        walk_sort(keys, n, spare);
-        for (size_t i = 0; i < n; i++) {
-            after += keys[i];
-            assert_true(i == 0 || keys[i - 1] <= keys[i]);
-        }
-        assert_true(sum == after);
-    }
 }
 
 struct watch {
@@ -485,7 +466,6 @@ int main(void)
         cmocka_unit_test(copies_are_left_out_and_the_rest_is_whole),
         cmocka_unit_test(a_walk_finds_what_a_scan_of_the_codes_finds),
         cmocka_unit_test(a_walk_with_a_pool_of_one_ends_at_a_near_row),
-        cmocka_unit_test(keys_of_any_number_are_sorted),
         cmocka_unit_test(progress_rises_to_the_number_of_rows),
         cmocka_unit_test(a_canceled_build_leaves_nothing_and_says_so),
         cmocka_unit_test(every_failed_allocation_is_reported_and_leaves_nothing),
