@@ -3,7 +3,8 @@
  * Sizes are tried from small to large: the sample is encoded, and held-out rows ask for their k
  * nearest. The first walk plane whose pool of 2k holds nearly all of them is taken. Where that
  * leaves less than half of the bytes to the refine plane, and no originals are compared in the end,
- * the size that ends in the best recall after refining is taken instead. Queries are floats here: their rounding hurts all sizes alike.
+ * the size that ends in the best recall after refining is taken instead. Queries are floats here:
+ * their rounding hurts all sizes alike.
  *
  * True distances come from the rotated sample itself: a turn keeps inner products. Ties count as
  * found, so copies of a row do no harm. */
